@@ -21,34 +21,69 @@ package struct AccessRequest: Sendable {
   package let date: Date
 }
 
+/// What a client may do, and what it waits for, in one state of the library.
+package struct ClientAccess: Sendable, Equatable {
+  package let readWrite: AuthorizationStatus
+  package let addOnly: AuthorizationStatus
+  /// The levels with a request that waits for an answer.
+  package var waiting: [AccessLevel] = []
+  /// Whether what the client has access to follows an album: the owner adds assets to the album then.
+  package var followsAlbum = false
+
+  package subscript(level: AccessLevel) -> AuthorizationStatus { level == .readWrite ? readWrite : addOnly }
+}
+
 extension PhotoLibrary {
   /// The requests that wait for an answer, in the order of the clients' registration.
-  /// - Parameter name: only those of this client; nil: of all, for the owner.
-  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, and the client itself; what the store
-  ///   throws.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner; what the store throws.
   /// - Complexity: O(c) for c clients, and one read for each event of an undecided one, from its newest to its request.
-  package func accessRequests(of name: String? = nil) throws -> [AccessRequest] {
-    if name?.exact != client.exact { try checkIsOwner("list requests for permission") }
+  package func accessRequests() throws -> [AccessRequest] {
+    try checkIsOwner("list requests for permission")
     return try store.reading { t in
       var rows: [ClientRow] = []
-      if let name {
-        if let row = try store.core.projections.client(named: name, in: t) { rows.append(row) }
-      } else {
-        try store.forEachClient(at: nil, t) { rows.append($0) }
-      }
+      try store.forEachClient(at: nil, t) { rows.append($0) }
       var found: [AccessRequest] = []
       for row in rows {
-        for level in [AccessLevel.readWrite, .addOnly] where row[level].status == .notDetermined {
-          guard let date = try store.lastRequest(of: row.number, level, t) else { continue }
-          found.append(AccessRequest(client: try store.client(row, t), level: level, date: date))
+        for request in try store.requests(of: row, t) {
+          found.append(AccessRequest(client: try store.client(row, t), level: request.level, date: request.date))
         }
       }
       return found
     }
   }
+
+  /// What this client may do and waits for now, read at once: no commit comes between two parts of it.
+  /// - Throws: what the store throws.
+  /// - Complexity: O(log n), and one read for each event of an undecided client, from its newest to its request.
+  package func clientAccess() throws -> ClientAccess {
+    if client == Self.owner { return ClientAccess(readWrite: .authorized, addOnly: .authorized) }
+    return try store.reading { t in try clientAccess(t) }
+  }
+
+  /// The same of a client other than the owner, in a snapshot.
+  func clientAccess(_ t: borrowing StoreReading) throws -> ClientAccess {
+    guard let row = try store.core.projections.client(named: client, in: t) else {
+      return ClientAccess(readWrite: .notDetermined, addOnly: .notDetermined)
+    }
+    return ClientAccess(
+      readWrite: row.authorizationStatus(for: .readWrite), addOnly: row.authorizationStatus(for: .addOnly),
+      waiting: try store.requests(of: row, t).map(\.level), followsAlbum: row.followedAlbum != nil)
+  }
 }
 
 extension LibraryStore {
+  /// The requests of a client that wait for an answer.
+  fileprivate func requests(
+    of row: ClientRow, _ t: borrowing StoreReading
+  ) throws -> [(level: AccessLevel, date: Date)] {
+    var found: [(level: AccessLevel, date: Date)] = []
+    for level in [AccessLevel.readWrite, .addOnly] where row[level].status == .notDetermined {
+      guard let date = try lastRequest(of: row.number, level, t) else { continue }
+      found.append((level, date))
+    }
+    return found
+  }
+
   /// The time of a client's last request for a level; nil if it was decided since, or there is none.
   fileprivate func lastRequest(
     of client: ObjectNumber, _ level: AccessLevel, _ t: borrowing StoreReading

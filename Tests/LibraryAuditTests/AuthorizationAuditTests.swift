@@ -1,8 +1,9 @@
 import Foundation
-import LibraryAudit
 import PhotoLedger
 import TestSupport
 import Testing
+
+@testable import LibraryAudit
 
 @Suite("Authorization in history and log")
 struct AuthorizationAuditTests {
@@ -33,6 +34,27 @@ struct AuthorizationAuditTests {
     #expect(try app.fetchPersistentChanges(since: token).isEmpty)
     try await small.change { $0.setFavorite(true, for: [a[1]]) }
     #expect(try app.currentToken > token)
+  }
+
+  @Test("what a client may do and waits for is read in one state, also while commits change it")
+  func accessOfOneState() async throws {
+    let small = try SmallLibrary()
+    let asset = try await small.assets(1)[0]
+    let album = try await small.album("Sea", [asset])
+    let app = try await small.ruleClient(.notDetermined)
+    #expect(try app.clientAccess() == ClientAccess(readWrite: .notDetermined, addOnly: .notDetermined))
+    _ = try app.store.perform([.client(named: app.client, .request(.readWrite))], as: app.client, cause: nil)
+    let asked = ClientAccess(readWrite: .notDetermined, addOnly: .notDetermined, waiting: [.readWrite])
+    #expect(try app.clientAccess() == asked)
+    let found = try app.store.reading { t in
+      try small.library.performChangesAndWait { $0.setAuthorizationStatus(.limited, of: app.client) }
+      try small.library.performChangesAndWait { $0.follow(album.id, as: app.client) }
+      return try app.clientAccess(t)
+    }
+    #expect(found == asked, "The snapshot is that before the commits.")
+    let following = ClientAccess(readWrite: .limited, addOnly: .authorized, followsAlbum: true)
+    #expect(try app.clientAccess() == following)
+    #expect(try small.library.clientAccess() == ClientAccess(readWrite: .authorized, addOnly: .authorized))
   }
 
   @Test("each level has a status of its own, which may change at any time and is in the log (AU-09)")

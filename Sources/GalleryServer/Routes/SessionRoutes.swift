@@ -27,9 +27,8 @@
           try json.checkKeys(["level"])
           let library = try call.library()
           let level = try json.level()
-          if try library.authorizationStatus(for: level) == .notDetermined,
-            try !library.accessRequests(of: library.client).contains(where: { $0.level == level })
-          {
+          let access = try library.clientAccess()
+          if access[level] == .notDetermined, !access.waiting.contains(level) {
             _ = try library.store.perform(
               [.client(named: library.client, .request(level))], as: library.client, cause: "request for access")
             call.server.watch.wake()
@@ -40,10 +39,11 @@
           try JSONReader.read(body).checkKeys([])
           try call.checkIsNoVisitor("Requesting more assets")
           let library = try call.library()
-          guard try library.authorizationStatus(for: .readWrite) == .limited else {
+          let access = try library.clientAccess()
+          guard access.readWrite == .limited else {
             throw Problem(409, "conflict", "Only a client with limited access can request more assets.")
           }
-          guard try !library.followsAlbum() else {
+          guard !access.followsAlbum else {
             throw Problem(
               409, "conflict", "What this client sees follows an album; the owner adds assets to the album instead.")
           }
@@ -57,21 +57,20 @@
     static func state(_ call: Call) throws -> JSON {
       guard let key = call.key else { throw Problem.signInRequired }
       let library = try call.library()
-      let isOwner = library.client == PhotoLibrary.owner
-      let waiting = isOwner ? [] : try library.accessRequests(of: library.client)
-      let status = try library.authorizationStatus(for: .readWrite)
+      // In one reading: with a commit between two, the answer would be a state that the library never had.
+      let access = try library.clientAccess()
+      let isLimited = access.readWrite == .limited
       // A request for more ends with the limited access that it was made with, also where another process ended that.
-      if status != .limited { call.server.moreRequests.forget(library.client) }
-      let more = status == .limited ? call.server.moreRequests.request(of: library.client) : nil
-      let mayRequestMore = try status == .limited && key.share == nil && !library.followsAlbum()
+      if !isLimited { call.server.moreRequests.forget(library.client) }
+      let more = isLimited ? call.server.moreRequests.request(of: library.client) : nil
+      let mayRequestMore = isLimited && key.share == nil && !access.followsAlbum
       return [
         "client": .text(key.client), "person": JSON(key.person?.name),
         "scopes": .list(key.scopes.sorted().map { .text($0.rawValue) }),
         "authorizationStatus": [
-          "readWrite": .text("\(status)"),
-          "addOnly": .text("\(try library.authorizationStatus(for: .addOnly))"),
+          "readWrite": .text("\(access.readWrite)"), "addOnly": .text("\(access.addOnly)"),
         ],
-        "waiting": .list(waiting.map { .text("\($0.level)") }), "mayRequestMore": .bool(mayRequestMore),
+        "waiting": .list(access.waiting.map { .text("\($0)") }), "mayRequestMore": .bool(mayRequestMore),
         "more": more.map { more in
           [
             // Without it a second answer could equal the first, and what waits for it would not end.

@@ -120,6 +120,12 @@ package struct ClientRow: Equatable, Hashable, Sendable {
     set { if level == .readWrite { readWrite = newValue } else { addOnly = newValue } }
   }
 
+  /// What the client may do at a level; read access includes adding (AU-09).
+  package func authorizationStatus(for level: AccessLevel) -> AuthorizationStatus {
+    guard level == .addOnly, addOnly.status == .notDetermined else { return self[level].status }
+    return Permission(self).mayAdd ? .authorized : .notDetermined
+  }
+
   /// Whether the client does not have full access, so that its view has a history of its own.
   package var hasOwnView: Bool { readWrite.status != .authorized }
 }

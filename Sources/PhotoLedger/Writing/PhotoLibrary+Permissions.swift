@@ -16,8 +16,7 @@ extension PhotoLibrary {
       guard let number = try store.core.projections.client(named: client, in: t)?.number,
         let row = try store.clientRow(number, at: sequence, t)
       else { return .notDetermined }
-      guard level == .addOnly, row.addOnly.status == .notDetermined else { return row[level].status }
-      return Permission(row).mayAdd ? .authorized : .notDetermined
+      return row.authorizationStatus(for: level)
     }
   }
 
@@ -55,13 +54,6 @@ extension PhotoLibrary {
   public func presentLimitedLibraryPicker() async throws -> [String] {
     try checkIsNow("request more assets")
     return try await offload { [self] in try store.prompting.offerMore(to: client, in: store) }
-  }
-
-  /// Whether what this client has access to follows an album: the owner adds assets to the album then.
-  /// - Throws: ``LibraryError`` if the store cannot be read.
-  /// - Complexity: O(log n).
-  package func followsAlbum() throws -> Bool {
-    try store.reading { t in try store.core.projections.client(named: client, in: t)?.followedAlbum != nil }
   }
 
   // MARK: Deciding
