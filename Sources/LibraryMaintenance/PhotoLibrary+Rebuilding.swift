@@ -13,8 +13,8 @@ extension PhotoLibrary {
   ///     phases `compare` and `swap` the writer's lock is held, so it must not wait for a change there.
   /// - Throws: ``LibraryError`` `.corrupted` or `.newerThanProgram` if the log cannot be replayed, `.userCancelled` if
   ///   `progress` returns `false`, `.notEnoughSpace`: it needs about as much space as the projections have.
-  /// - Complexity: O(n log n) in events, again for each event that is quarantined; writers wait for O(rows), which is
-  ///   the swap. Memory is bounded.
+  /// - Complexity: O(n log n) in events, again for each event that is quarantined; writers wait for O(rows), which are
+  ///   the comparison and the swap. Memory is bounded.
   public func rebuild(
     unreadableEvents policy: UnreadableEventPolicy = .stop, progress: (TaskProgress) -> Bool = { _ in true }
   ) throws {

@@ -40,9 +40,10 @@ final class TableComparison: Sendable {
   ///   - live: the library's snapshot.
   ///   - shadow: the shadow's snapshot.
   ///   - goesOn: called on this thread with the number of rows passed, which never falls: with 0, several times a
-  ///     second, and with all of them; false stops the comparison.
+  ///     second, and at the end with all of them; false stops the comparison, and it is not called again.
   /// - Returns: for each pair whether the library's table has what the shadow's has, and a look-up finds it; false also
-  ///   for one that cannot be compared. Nil if `goesOn` returned false; nothing runs any more then.
+  ///   for one that cannot be compared, and for all if the system allows no further thread. Nil if `goesOn` returned
+  ///   false. Neither snapshot is read any more then.
   func run(_ live: HeldSnapshot, beside shadow: HeldSnapshot, goesOn: (UInt64) -> Bool) -> [Bool]? {
     guard goesOn(0) else { return nil }
     do throws(LibraryError) {
