@@ -35,16 +35,8 @@
 
     /// Writes what `write(_:to:)` writes where nothing was made of anything yet.
     private static func writeNoRecords(of assets: [ListedAsset], to bytes: inout JSONBytes) {
-      bytes.key("rendition")
-      bytes.beginList()
-      for asset in assets {
-        if asset.showsContent { bytes.quoted { $0.raw(RenditionRecord.State.none.word) } } else { bytes.null() }
-      }
-      bytes.endList()
-      bytes.key("placeholder")
-      bytes.beginList()
-      for _ in assets { bytes.null() }
-      bytes.endList()
+      bytes.column("rendition", of: assets, ifShown: RenditionRecord.State.none.word)
+      bytes.column(ofNulls: "placeholder", assets)
     }
 
     /// Writes `rendition` and `placeholder`; null where an asset shows nothing.

@@ -35,57 +35,14 @@ extension JSONBytes {
 
   /// Writes a date and a time of day without a zone.
   package mutating func wallTime(_ date: Date) {
-    let (day, microseconds) = Self.split(date)
-    let time = UInt64(max(0, microseconds))
-    let seconds = UInt32(truncatingIfNeeded: time / 1_000_000)
-    self.day(day)
-    reserve(9)
-    let place = start + count
-    Self.put("T", seconds / 3600, at: place)
-    Self.put(":", seconds / 60 % 60, at: place + 3)
-    Self.put(":", seconds % 60, at: place + 6)
-    advance(by: 9)
-    var (rest, width) = (time % 1_000_000, 6)
-    guard rest > 0 else { return }
-    while rest % 10 == 0 { (rest, width) = (rest / 10, width - 1) }
-    raw(".")
-    digits(rest, width: width)
+    reserve(DateSpelling.longest)
+    advance(by: dates.wallTime(date, at: start + count))
   }
 
   /// Writes a wall time to the minute, with a blank in its middle.
   package mutating func minute(_ date: Date) {
-    let (day, microseconds) = Self.split(date)
-    self.day(day)
-    raw(" ")
-    let minutes = UInt64(microseconds / 60_000_000)
-    digits(minutes / 60, width: 2)
-    raw(":")
-    digits(minutes % 60, width: 2)
-  }
-
-  /// Writes a mark, and a number below 100 in two digits.
-  @inline(__always)
-  private static func put(_ mark: Unicode.Scalar, _ number: UInt32, at place: UnsafeMutableRawPointer) {
-    place.storeBytes(of: UInt8(ascii: mark), as: UInt8.self)
-    (place + 1).storeBytes(of: pair(UInt8(truncatingIfNeeded: number)), as: UInt16.self)
-  }
-
-  private static func split(_ date: Date) -> (day: Int, microseconds: Int) {
-    let total = Int(max(-9e17, min(9e17, (date.timeIntervalSince1970 * 1_000_000).rounded())))
-    let day = Int((Double(total) / 86_400_000_000).rounded(.down))
-    return (day, total - day * 86_400_000_000)
-  }
-
-  /// Writes a day of the proleptic Gregorian calendar, by its number from 1970-01-01.
-  private mutating func day(_ number: Int) {
-    let date = CivilDate(numberSince1970: number)
-    if date.year < 0 { raw("-") }
-    digits(UInt64(date.year.magnitude), width: 4)
-    reserve(6)
-    let place = start + count
-    Self.put("-", UInt32(truncatingIfNeeded: date.month), at: place)
-    Self.put("-", UInt32(truncatingIfNeeded: date.day), at: place + 3)
-    advance(by: 6)
+    reserve(DateSpelling.longest)
+    advance(by: dates.minute(date, at: start + count))
   }
 
   /// Writes the shortest spelling that reads back as the same number; null for one that JSON cannot say.
@@ -124,4 +81,91 @@ extension JSONBytes: RecordWriter {
   package mutating func hexadecimalDigits(of bytes: [UInt8]) { bytes.withUnsafeBytes { hexadecimalText($0) } }
   package mutating func write(_ value: FieldValue, of field: AssetField) { describe(value, of: field) }
   package mutating func write(_ metadata: AssetMetadata) { metadata.write(to: &self) }
+}
+
+/// Spells dates; it keeps the last day, since neighbours of a list are mostly of the same day.
+struct DateSpelling {
+  /// How many bytes are written to at most.
+  static let longest = 32
+
+  /// A day by its number from 1970-01-01, and its ten characters; what follows them is of no use.
+  private var last: (number: Int, text: SIMD16<UInt8>)?
+
+  /// Writes a date and a time of day without a zone, and returns how many bytes it has.
+  @inline(__always)
+  mutating func wallTime(_ date: Date, at start: UnsafeMutableRawPointer) -> Int {
+    let (day, microseconds) = Self.split(date)
+    var place = start + self.day(day, at: start)
+    let seconds = UInt32(truncatingIfNeeded: microseconds / 1_000_000)
+    Self.put("T", seconds / 3600, at: place)
+    Self.put(":", seconds / 60 % 60, at: place + 3)
+    Self.put(":", seconds % 60, at: place + 6)
+    place += 9
+    let fraction = UInt32(truncatingIfNeeded: microseconds % 1_000_000)
+    if fraction > 0 { place += Self.putFraction(fraction, at: place) }
+    return place - start
+  }
+
+  /// Writes a wall time to the minute, with a blank in its middle, and returns how many bytes it has.
+  mutating func minute(_ date: Date, at start: UnsafeMutableRawPointer) -> Int {
+    let (day, microseconds) = Self.split(date)
+    let place = start + self.day(day, at: start)
+    let minutes = UInt32(truncatingIfNeeded: microseconds / 60_000_000)
+    Self.put(" ", minutes / 60, at: place)
+    Self.put(":", minutes % 60, at: place + 3)
+    return place + 6 - start
+  }
+
+  private static func split(_ date: Date) -> (day: Int, microseconds: Int) {
+    let total = Int(max(-9e17, min(9e17, (date.timeIntervalSince1970 * 1_000_000).rounded())))
+    let (day, microseconds) = total.dividedDown(by: 86_400_000_000)
+    return (day, microseconds)
+  }
+
+  /// Writes a day of the proleptic Gregorian calendar, by its number from 1970-01-01, and returns how many bytes it has.
+  @inline(__always)
+  private mutating func day(_ number: Int, at start: UnsafeMutableRawPointer) -> Int {
+    guard let last, last.number == number else { return newDay(number, at: start) }
+    start.storeBytes(of: last.text, as: SIMD16<UInt8>.self)
+    return 10
+  }
+
+  private mutating func newDay(_ number: Int, at start: UnsafeMutableRawPointer) -> Int {
+    let date = CivilDate(numberSince1970: number)
+    let year = UInt32(truncatingIfNeeded: date.year.magnitude)
+    var place = start
+    if date.year < 0 {
+      place.storeBytes(of: UInt8(ascii: "-"), as: UInt8.self)
+      place += 1
+    }
+    // The dates that `split` yields are in years of five digits at most.
+    if year > 9999 {
+      place.storeBytes(of: 0x30 + UInt8(truncatingIfNeeded: year / 10_000), as: UInt8.self)
+      place += 1
+    }
+    place.storeBytes(of: JSONBytes.pair(UInt8(truncatingIfNeeded: year / 100 % 100)), as: UInt16.self)
+    (place + 2).storeBytes(of: JSONBytes.pair(UInt8(truncatingIfNeeded: year % 100)), as: UInt16.self)
+    Self.put("-", UInt32(truncatingIfNeeded: date.month), at: place + 4)
+    Self.put("-", UInt32(truncatingIfNeeded: date.day), at: place + 7)
+    let length = place + 10 - start
+    if length == 10 { last = (number, start.loadUnaligned(as: SIMD16<UInt8>.self)) }
+    return length
+  }
+
+  /// Writes a mark, and a number below 100 in two digits.
+  @inline(__always)
+  private static func put(_ mark: Unicode.Scalar, _ number: UInt32, at place: UnsafeMutableRawPointer) {
+    place.storeBytes(of: UInt8(ascii: mark), as: UInt8.self)
+    (place + 1).storeBytes(of: JSONBytes.pair(UInt8(truncatingIfNeeded: number)), as: UInt16.self)
+  }
+
+  /// Writes a point and six decimal places without the zeroes at their end, and returns how many bytes those are.
+  private static func putFraction(_ microseconds: UInt32, at place: UnsafeMutableRawPointer) -> Int {
+    put(".", microseconds / 10_000, at: place)
+    (place + 3).storeBytes(of: JSONBytes.pair(UInt8(truncatingIfNeeded: microseconds / 100 % 100)), as: UInt16.self)
+    (place + 5).storeBytes(of: JSONBytes.pair(UInt8(truncatingIfNeeded: microseconds % 100)), as: UInt16.self)
+    var length = 7
+    while (place + length - 1).load(as: UInt8.self) == UInt8(ascii: "0") { length -= 1 }
+    return length
+  }
 }

@@ -36,6 +36,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   private var capacity: Int
   /// How many bytes there are.
   package private(set) var count = 0
+  var dates = DateSpelling()
 
   /// Makes an empty one.
   package init(capacity: Int = 1 << 10) {

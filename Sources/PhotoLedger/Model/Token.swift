@@ -27,18 +27,54 @@ public struct Token: Hashable, Sendable, CustomStringConvertible {
   /// Parses the text form of a token.
   /// - Throws: ``LibraryError`` `.invalidToken` if it is invalid.
   public init(_ text: some StringProtocol) throws {
-    let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-      .map { String(decoding: $0, as: UTF8.self) }
-    let marks = parts.dropFirst().dropLast().map { $0.utf8.count == 16 ? UInt64($0, radix: 16) : nil }
-    guard marks.count == (parts.first == "t1" ? 1 : parts.first == "v1" ? 2 : 0), let library = marks.first ?? nil,
-      let view = marks.last, marks.count == 1 || view != nil, let last = parts.last,
-      // `UInt64` accepts a plus sign, which no token has.
-      !text.utf8.contains(UInt8(ascii: "+")), (1...13).contains(last.utf8.count), let position = UInt64(last, radix: 36)
-    else {
+    guard let token = Token(bytes: text.utf8) else {
       throw LibraryError(
         .invalidToken, "'\(text.prefix(80))' is not a valid token; pass one from this library, unaltered.")
     }
-    self.init(library: library, view: marks.count == 2 ? view : nil, position: position)
+    self = token
+  }
+
+  /// The token that bytes spell; nil if they spell none.
+  private init?(bytes: some Sequence<UInt8>) {
+    var bytes = bytes.makeIterator()
+    let (letter, version) = (bytes.next(), bytes.next())
+    guard letter == UInt8(ascii: "t") || letter == UInt8(ascii: "v"), version == UInt8(ascii: "1"),
+      bytes.next() == UInt8(ascii: "-"), let library = Self.mark(&bytes)
+    else { return nil }
+    var view: UInt64?
+    if letter == UInt8(ascii: "v") {
+      view = Self.mark(&bytes)
+      if view == nil { return nil }
+    }
+    guard let position = Self.number(&bytes, base: 36, 1...13, until: nil) else { return nil }
+    self.init(library: library, view: view, position: position)
+  }
+
+  /// A mark, and the hyphen behind it.
+  private static func mark(_ bytes: inout some IteratorProtocol<UInt8>) -> UInt64? {
+    number(&bytes, base: 16, 16...16, until: UInt8(ascii: "-"))
+  }
+
+  /// A number in so many digits of a base; nil if there are others, or too many or too few of them, or it is too large.
+  private static func number(
+    _ bytes: inout some IteratorProtocol<UInt8>, base: UInt64, _ lengths: ClosedRange<Int>, until end: UInt8?
+  ) -> UInt64? {
+    var (number, length) = (UInt64(0), 0)
+    while let byte = bytes.next() {
+      if byte == end { break }
+      let digit: UInt8
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit = byte - UInt8(ascii: "A") + 10
+      case UInt8(ascii: "a")...UInt8(ascii: "z"): digit = byte - UInt8(ascii: "a") + 10
+      default: return nil
+      }
+      let (shifted, isTooLarge) = number.multipliedReportingOverflow(by: base)
+      let (sum, overflows) = shifted.addingReportingOverflow(UInt64(digit))
+      guard digit < base, length < lengths.upperBound, !isTooLarge, !overflows else { return nil }
+      (number, length) = (sum, length + 1)
+    }
+    return length >= lengths.lowerBound ? number : nil
   }
 
   /// The spelling: letters, digits and hyphens.

@@ -61,10 +61,12 @@ struct UsualContents {
 
   private static func endsAsRaw(_ text: UnsafeRawBufferPointer) -> Bool {
     // Most types end in another letter, so that the words are seldom compared.
+    guard let last = text.last, last == rawEnd else { return false }
     let suffix = AssetResource.rawSuffix.utf8
-    guard let last = text.last, last == suffix.last, text.count >= suffix.count else { return false }
-    return text.suffix(suffix.count).elementsEqual(suffix)
+    return text.count >= suffix.count && text.suffix(suffix.count).elementsEqual(suffix)
   }
+
+  private static let rawEnd = AssetResource.rawSuffix.utf8.last
 
   /// The bytes of a string of a type.
   @inline(__always)

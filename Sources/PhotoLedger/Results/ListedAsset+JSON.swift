@@ -23,8 +23,14 @@ extension JSONBytes {
     column("pixelWidth", assets, width: 20) { Self.put(UInt64($0.pixelWidth), at: $1) }
     column("pixelHeight", assets, width: 20) { Self.put(UInt64($0.pixelHeight), at: $1) }
     list("duration", assets) { $0.number($1.duration) }
-    list("creationDate", assets) { bytes, asset in
-      if let date = asset.creationDate { bytes.date(date) } else { bytes.null() }
+    var dates = DateSpelling()
+    column("creationDate", assets, width: DateSpelling.longest + 3) { (asset: ListedAsset, place: Place) in
+      guard let date = asset.creationDate else { return Self.putNull(at: place) }
+      place.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
+      let end = place + 1 + dates.wallTime(date, at: place + 1)
+      end.storeBytes(of: UInt8(ascii: "Z"), as: UInt8.self)
+      (end + 1).storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
+      return end + 2 - place
     }
     list("timeZoneOffset", assets) { bytes, asset in
       if let offset = asset.timeZoneOffset { bytes.integer(Int64(offset)) } else { bytes.null() }
@@ -42,6 +48,23 @@ extension JSONBytes {
         return 66
       } ?? Self.putNull(at: place)
     }
+  }
+
+  /// Writes a member with a list of one word, which is not escaped, for each asset that shows a file; null for others.
+  package mutating func column(_ name: StaticString, of assets: [ListedAsset], ifShown word: StaticString) {
+    let (length, start) = (word.utf8CodeUnitCount, word.utf8Start)
+    column(name, assets, width: max(4, length + 2)) { (asset: ListedAsset, place: UnsafeMutableRawPointer) in
+      guard asset.showsContent else { return Self.putNull(at: place) }
+      place.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
+      (place + 1).copyMemory(from: start, byteCount: length)
+      (place + 1 + length).storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
+      return length + 2
+    }
+  }
+
+  /// Writes a member with a list of null for each asset.
+  package mutating func column(ofNulls name: StaticString, _ assets: [ListedAsset]) {
+    column(name, assets, width: 4) { (_: ListedAsset, place: UnsafeMutableRawPointer) in Self.putNull(at: place) }
   }
 
   /// `/L0/001"` as it stands in memory.

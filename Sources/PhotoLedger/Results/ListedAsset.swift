@@ -1,3 +1,4 @@
+import CSystem
 import EventLog
 package import Foundation
 import LMDB
@@ -93,18 +94,55 @@ extension PhotoLibrary {
       // finds the other without going down the tree again.
       var rows = try t.cursor(in: projections.assets)
       var details = try t.cursor(in: projections.details)
+      var last: FoundAsset?
       for number in numbers {
-        contents.removeAll(keepingCapacity: true)
-        if let entry = try details.seek(near: number) { try AssetDetails.readContents(entry.value, into: &contents) }
+        var next = FoundAsset(number: number)
+        if let entry = try details.seek(near: number) { next.details = entry.value.withUnsafeBytes { $0 } }
         guard let entry = try rows.seek(near: number) else { throw store.vanished(number) }
-        try entry.value.withUnsafeBytes { bytes in
-          let row = try AssetView(number: number, bytes: bytes)
-          var listed = ListedAsset(row)
-          listed.content = contents.shown(row)?.sha256
-          found.append(listed)
-        }
+        next.row = entry.value.withUnsafeBytes { $0 }
+        next.fetchAhead()
+        if let last { found.append(try last.listed(&contents)) }
+        last = next
       }
+      if let last { found.append(try last.listed(&contents)) }
       return found
     }
+  }
+}
+
+/// The bytes of an asset, which lie in pages that are not written during the transaction.
+///
+/// Of a million assets they are in no cache, and reading them at once would wait for each of their lines. So the
+/// processor is asked for them, and they are read when those of the next asset are found.
+private struct FoundAsset {
+  let number: ObjectNumber
+  var details: UnsafeRawBufferPointer?
+  var row = UnsafeRawBufferPointer(start: nil, count: 0)
+
+  /// Asks the processor for the bytes; what is far behind the first of them is seldom read.
+  func fetchAhead() {
+    if let details { Self.fetchAhead(details) }
+    Self.fetchAhead(row)
+  }
+
+  @inline(__always)
+  private static func fetchAhead(_ bytes: UnsafeRawBufferPointer) {
+    guard let start = bytes.baseAddress else { return }
+    // The heads of the entries beside it, which the next asset may be.
+    psys_fetch_ahead(start - bytes.count - 2 * MemoryLayout<UInt64>.size)
+    psys_fetch_ahead(start + bytes.count)
+    let end = start + min(bytes.count, 256) - 1
+    for place in stride(from: start, to: end, by: 64) { psys_fetch_ahead(place) }
+    psys_fetch_ahead(end)
+  }
+
+  /// - Parameter contents: room for those of an asset.
+  func listed(_ contents: inout [ResourceContent]) throws -> ListedAsset {
+    contents.removeAll(keepingCapacity: true)
+    if let details { try AssetDetails.readContents(RawSpan(_unsafeBytes: details), into: &contents) }
+    let view = try AssetView(number: number, bytes: row)
+    var listed = ListedAsset(view)
+    listed.content = contents.shown(view)?.sha256
+    return listed
   }
 }
