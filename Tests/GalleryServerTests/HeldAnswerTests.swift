@@ -15,9 +15,10 @@
     private static func bytes(_ bytes: [UInt8]) -> HTTPBytes { bytes.withUnsafeBytes { HTTPBytes(copying: $0) } }
 
     private static func question(
-      _ client: String, token: String = "t", fetch: String = "f"
+      _ client: String, commit: UInt64 = 1, fetch: String = "f", form: EncodedAnswers.Form = .sections("month")
     ) -> EncodedAnswers.Question {
-      EncodedAnswers.Question(client: client.exact, fetch: fetch, token: token, form: "month")
+      EncodedAnswers.Question(
+        client: client.exact, fetch: fetch, token: Token(library: 1, commit: commit), form: form)
     }
 
     @Test("an encoded answer is given only to its client, for its token, at its head of the log")
@@ -27,7 +28,10 @@
       #expect(encoded.answer(Self.question("one"), at: 5)?.bytes.withUnsafeBytes { Array($0) } == Array("a".utf8))
       #expect(encoded.answer(Self.question("one"), at: 6) == nil)
       #expect(encoded.answer(Self.question("two"), at: 5) == nil)
-      #expect(encoded.answer(Self.question("one", token: "u"), at: 5) == nil)
+      #expect(encoded.answer(Self.question("one", commit: 2), at: 5) == nil)
+      for form in [EncodedAnswers.Form.sections("day"), .window(start: 0, count: 1)] {
+        #expect(encoded.answer(Self.question("one", form: form), at: 5) == nil)
+      }
       encoded.keep(Self.answer("bb"), of: Self.question("one"), at: 6)
       #expect(encoded.answer(Self.question("one"), at: 5) == nil)
       #expect(encoded.byteCount == 2 + Self.question("one").byteCount)

@@ -27,12 +27,20 @@
 
   /// Answers that were encoded.
   final class EncodedAnswers: Sendable {
+    /// The form in which a fetch is shown.
+    enum Form: Hashable, Sendable {
+      /// The sections that a choice names.
+      case sections(String)
+      /// The columns of so many items from a place on.
+      case window(start: Int, count: Int)
+    }
+
     /// What was asked, by whom.
     struct Question: Hashable, Sendable {
       let client: ExactText
       let fetch: String
-      let token: String
-      let form: String
+      let token: Token
+      let form: Form
 
       /// About how many bytes it takes with what is beside it; the name of the fetch is its one long part.
       var byteCount: Int { fetch.utf8.count + 256 }

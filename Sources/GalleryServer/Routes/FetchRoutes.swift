@@ -75,10 +75,10 @@
         try call.checkQuery(["token", "at", "by", "timeZone"])
         let choice = try SectionChoice(call.query("by") ?? "month", zone: call.query("timeZone"), named: "by")
         guard let token = try call.query("token"), try call.query("at") == nil else { return nil }
-        _ = try call.token(token)
         let library = try call.library(of: call.server.fetches.request(named: call.parameters[0]))
         let question = EncodedAnswers.Question(
-          client: library.client.exact, fetch: call.parameters[0], token: token, form: choice.tag)
+          client: library.client.exact, fetch: call.parameters[0], token: try call.token(token),
+          form: .sections(choice.tag))
         guard let answer = call.server.encoded.answer(question, at: try library.lastSequence) else { return nil }
         try Fetches.checkMayRead(library)
         return call.unchanged(answer.tag) ?? .json(answer.bytes, Self.fields(tag: answer.tag))
@@ -94,7 +94,7 @@
         let bytes = WrittenDocument(try sections(of: result, choice)).bytes
         let tag = known ?? bytes.withUnsafeBytes { result.tag(choice.tag, of: $0) }
         let question = EncodedAnswers.Question(
-          client: library.client.exact, fetch: call.parameters[0], token: result.token.description, form: choice.tag)
+          client: library.client.exact, fetch: call.parameters[0], token: result.token, form: .sections(choice.tag))
         call.server.encoded.keep(.init(tag: tag, bytes: bytes), of: question, at: sequence)
         return call.unchanged(tag) ?? .json(bytes, Self.fields(tag: tag))
       },
@@ -311,18 +311,18 @@
     /// The columns of a state that the query names, if they are encoded; see ``EncodedAnswers``.
     func encoded(_ call: Call) throws -> HTTPResponse? {
       let library = try call.library(of: fetch)
-      guard isColumns, token != nil, try call.query("at") == nil,
+      guard isColumns, let token, try call.query("at") == nil,
         let answer = call.server.windows.answer(
-          try question(call, library), at: try library.lastSequence, renditions: call.server.renditions.revision)
+          question(call, library, token), at: try library.lastSequence, renditions: call.server.renditions.revision)
       else { return nil }
       try Fetches.checkMayRead(library)
       return call.unchanged(answer.tag) ?? .json(answer.bytes, FetchRoutes.fields(tag: answer.tag))
     }
 
-    private func question(_ call: Call, _ library: PhotoLibrary) throws -> EncodedAnswers.Question {
+    private func question(_ call: Call, _ library: PhotoLibrary, _ token: Token) -> EncodedAnswers.Question {
       EncodedAnswers.Question(
-        client: library.client.exact, fetch: call.parameters[0], token: token?.description ?? "",
-        form: "\(start)-\(count)")
+        client: library.client.exact, fetch: call.parameters[0], token: token,
+        form: .window(start: start, count: count))
     }
 
     /// The positions of a result that it shows.
@@ -342,7 +342,7 @@
     private func begin(_ result: FetchResult<Asset>, _ range: Range<Int>, _ bytes: inout JSONBytes) {
       bytes.beginObject()
       bytes.key("token")
-      bytes.text(result.token.description)
+      bytes.token(result.token)
       bytes.key("total")
       bytes.integer(Int64(result.count))
       bytes.key("start")
@@ -393,9 +393,8 @@
       bytes.endObject()
       let tag = "\"\(result.token)-\(start)-\(count)-c\(hash.prefix(32))\""
       let answer = EncodedAnswers.Answer(tag: tag, bytes: WrittenDocument(bytes).bytes)
-      if token != nil {
-        let question = try question(call, library)
-        call.server.windows.keep(answer, of: question, at: sequence, renditions: revision)
+      if let token {
+        call.server.windows.keep(answer, of: question(call, library, token), at: sequence, renditions: revision)
       }
       return call.unchanged(tag) ?? .json(answer.bytes, FetchRoutes.fields(tag: tag))
     }
