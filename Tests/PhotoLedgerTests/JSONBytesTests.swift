@@ -232,6 +232,42 @@ struct JSONBytesTests {
     }
   }
 
+  @Test("dates that follow one another are spelled as Foundation spells each", arguments: 0..<10)
+  func dates(seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    var bytes = JSONBytes(capacity: 1)
+    var (now, expected) = (0, "")
+    for _ in 0..<300 {
+      // Mostly of the same day, and at its edges; sometimes far away.
+      now += random.one(of: [0, 1, -1, 3600, 86_399, 86_400, -86_400, random.int(-6_000_000_000..<6_000_000_000)])
+      if abs(now) > 50_000_000_000 { now = 0 }
+      let thousandths = random.one(of: [0, 0, 1, 250, 999])
+      let date = Date(timeIntervalSince1970: Double(now) + Double(thousandths) / 1000)
+      bytes.date(date)
+      var text = date.formatted(style)
+      // Without the zeroes at the end of the fraction.
+      text.removeLast()
+      while text.hasSuffix("0") { text.removeLast() }
+      if text.hasSuffix(".") { text.removeLast() }
+      expected += "\(expected.isEmpty ? "" : ",")\"\(text)Z\""
+    }
+    #expect(bytes.text() == expected)
+  }
+
+  @Test(
+    "years of other lengths than four digits have their sign and their digits",
+    arguments: [
+      (-62_167_219_200.0, "0000-01-01T00:00:00"), (-62_167_219_201, "-0001-12-31T23:59:59"),
+      (253_402_300_800, "10000-01-01T00:00:00"), (-377_705_116_800, "-9999-01-01T00:00:00"),
+      (-377_705_203_200, "-10000-12-31T00:00:00"), (253_402_300_799.000001, "9999-12-31T23:59:59"),
+    ])
+  func years(seconds: Double, spelled: String) {
+    var bytes = JSONBytes(capacity: 1)
+    for _ in 0..<2 { bytes.write(wallTime: Date(timeIntervalSince1970: seconds)) }
+    #expect(bytes.text() == "\"\(spelled)\",\"\(spelled)\"")
+  }
+
   @Test("without a text nothing is written, and the next value is separated as before")
   func noText() {
     var bytes = JSONBytes(capacity: 1)
