@@ -68,6 +68,9 @@ let package = Package(
       name: "PhotoLedger", dependencies: ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
       swiftSettings: checked + borrowed),
 
+    // JSON that comes from outside.
+    .target(name: "JSONReading", dependencies: ["PhotoLedger"], swiftSettings: strict),
+
     // What extends the core's library.
     .target(
       name: "LibraryAudit", dependencies: ["PhotoLedger", "EventLog", "LMDB"], swiftSettings: strict + borrowed),
@@ -77,7 +80,7 @@ let package = Package(
       name: "LibraryUploads", dependencies: ["PhotoLedger", "LMDB"], swiftSettings: strict + borrowed),
     .target(
       name: "LibraryMaintenance",
-      dependencies: ["PhotoLedger", "LibraryAudit", "EventLog", "StoreMigrations", "LMDB", "CSystem"],
+      dependencies: ["PhotoLedger", "JSONReading", "LibraryAudit", "EventLog", "StoreMigrations", "LMDB", "CSystem"],
       swiftSettings: checked + borrowed),
 
     // What is built on it.
@@ -97,7 +100,7 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "MediaImport",
-      dependencies: ["PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "CSystem"],
+      dependencies: ["PhotoLedger", "JSONReading", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "CSystem"],
       swiftSettings: strict),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
@@ -106,12 +109,13 @@ let package = Package(
       name: "HTTPServing", dependencies: ["CSystem", libmicrohttpd],
       swiftSettings: strict),
     .target(
-      name: "LibraryJSON", dependencies: ["PhotoLedger", "LibraryAudit", "LibraryMaintenance"], swiftSettings: strict),
+      name: "LibraryJSON", dependencies: ["PhotoLedger", "JSONReading", "LibraryAudit", "LibraryMaintenance"],
+      swiftSettings: strict),
     .target(
       name: "GalleryServer",
       dependencies: [
-        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "LibraryJSON", "MediaImport",
-        "HTTPServing", "CSystem", libcrypt,
+        "PhotoLedger", "JSONReading", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "LibraryJSON",
+        "MediaImport", "HTTPServing", "CSystem", libcrypt,
       ],
       resources: [
         .embedInCode("Service/openapi.json"), .embedInCode("ImmichClients/immich-clients.json"), .copy("Page"),
@@ -119,8 +123,8 @@ let package = Package(
     .executableTarget(
       name: "PhotoLedgerCommand",
       dependencies: [
-        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "LibraryJSON", "MediaImport",
-        "GalleryServer", "HTTPServing", "CSystem",
+        "PhotoLedger", "JSONReading", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "LibraryJSON",
+        "MediaImport", "GalleryServer", "HTTPServing", "CSystem",
       ],
       swiftSettings: strict),
     .systemLibrary(
@@ -166,6 +170,7 @@ let package = Package(
       name: "PhotoLedgerTests",
       dependencies: ["PhotoLedger", "CountedTree", "EventLog", "StoreMigrations", "LMDB", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(name: "JSONReadingTests", dependencies: ["JSONReading"], swiftSettings: strict),
     .testTarget(
       name: "LibraryAuditTests",
       dependencies: ["LibraryAudit", "PhotoLedger", "EventLog", "LMDB", "TestSupport"],
@@ -181,12 +186,13 @@ let package = Package(
     .testTarget(
       name: "LibraryMaintenanceTests",
       dependencies: [
-        "LibraryMaintenance", "PhotoLedger", "LibraryAudit", "LibraryPicking", "EventLog", "StoreMigrations", "LMDB",
-        "TestSupport",
+        "LibraryMaintenance", "PhotoLedger", "JSONReading", "LibraryAudit", "LibraryPicking", "EventLog",
+        "StoreMigrations", "LMDB", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "LibraryJSONTests", dependencies: ["LibraryJSON", "PhotoLedger", "TestSupport"], swiftSettings: strict),
+      name: "LibraryJSONTests", dependencies: ["LibraryJSON", "JSONReading", "PhotoLedger", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "SimulationTests",
       dependencies: [
@@ -204,13 +210,15 @@ let package = Package(
     .testTarget(
       name: "MediaImportTests",
       dependencies: [
-        "MediaImport", "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "TestSupport",
+        "MediaImport", "PhotoLedger", "JSONReading", "LibraryAudit", "LibraryPicking", "LibraryMaintenance",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "PhotoLedgerCommand", "GalleryServer", "LibraryMaintenance", "LibraryJSON", "EventLog", "LMDB", "TestSupport",
+        "PhotoLedgerCommand", "GalleryServer", "LibraryMaintenance", "LibraryJSON", "JSONReading", "EventLog", "LMDB",
+        "TestSupport",
       ],
       swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
@@ -239,12 +247,13 @@ let package = Package(
     .testTarget(
       name: "GalleryServerTests",
       dependencies: [
-        "GalleryServer", "HTTPServing", "LibraryJSON", "LibraryAudit", "LibraryPicking", "LibraryUploads",
-        "LibraryMaintenance", "MediaImport", "PhotoLedger", "Photos", "TestSupport",
+        "GalleryServer", "HTTPServing", "LibraryJSON", "JSONReading", "LibraryAudit", "LibraryPicking",
+        "LibraryUploads", "LibraryMaintenance", "MediaImport", "PhotoLedger", "Photos", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "HTTPServingTests", dependencies: ["HTTPServing", "PhotoLedger", "TestSupport"], swiftSettings: strict),
+      name: "HTTPServingTests", dependencies: ["HTTPServing", "JSONReading", "PhotoLedger", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "BenchmarkTests", dependencies: ["benchmarks", "PhotoLedger", "TestSupport"], swiftSettings: strict),
     .testTarget(

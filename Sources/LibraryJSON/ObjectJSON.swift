@@ -1,4 +1,5 @@
 import Foundation
+package import JSONReading
 package import LibraryAudit
 package import PhotoLedger
 

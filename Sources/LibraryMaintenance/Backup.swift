@@ -1,6 +1,7 @@
 import EventLog
 public import Foundation
 import Glibc
+import JSONReading
 import LMDB
 public import PhotoLedger
 

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import JSONReading
 import PhotoLedger
 
 // The log as JSON lines.

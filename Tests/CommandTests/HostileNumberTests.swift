@@ -1,6 +1,6 @@
 import Foundation
+import JSONReading
 import LMDB
-import PhotoLedger
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import PhotoLedger
+import JSONReading
 import Testing
 
 @testable import LibraryJSON

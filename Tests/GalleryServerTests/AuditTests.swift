@@ -2,6 +2,7 @@
   import Foundation
   @testable import GalleryServer
   import HTTPServing
+  import JSONReading
   import LibraryAudit
   import LibraryJSON
   import LibraryMaintenance

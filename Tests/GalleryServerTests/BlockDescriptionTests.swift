@@ -1,6 +1,7 @@
 #if Gallery
   import Foundation
   @testable import GalleryServer
+  import JSONReading
   import LibraryJSON
   import PhotoLedger
   import TestSupport

@@ -1,7 +1,7 @@
 #if Gallery
   import Foundation
   @testable import GalleryServer
-  import PhotoLedger
+  import JSONReading
   import Testing
 
   // The API's description, held against every answer that a test gets.

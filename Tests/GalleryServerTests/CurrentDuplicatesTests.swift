@@ -1,5 +1,6 @@
 #if Gallery
   @testable import GalleryServer
+  import JSONReading
   import LibraryJSON
   @testable import MediaImport
   import PhotoLedger

@@ -2,7 +2,7 @@
   import Foundation
   @testable import GalleryServer
   import HTTPServing
-  import PhotoLedger
+  import JSONReading
   import TestSupport
   import Testing
 

@@ -1,8 +1,9 @@
 #if Gallery
   import Foundation
-  import LibraryJSON
   @testable import GalleryServer
   import HTTPServing
+  import JSONReading
+  import LibraryJSON
   import PhotoLedger
   import Synchronization
   import TestSupport

@@ -2,6 +2,7 @@
   import Foundation
   @testable import GalleryServer
   import HTTPServing
+  import JSONReading
   import LibraryJSON
   import PhotoLedger
   import TestSupport

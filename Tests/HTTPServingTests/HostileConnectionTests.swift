@@ -1,7 +1,7 @@
 #if Gallery
   import Foundation
   @testable import HTTPServing
-  import PhotoLedger
+  import JSONReading
   import TestSupport
   import Testing
 

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import JSONReading
 import LMDB
 import LibraryAudit
 import LibraryMaintenance

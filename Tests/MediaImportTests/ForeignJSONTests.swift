@@ -1,6 +1,6 @@
 import Testing
 
-import PhotoLedger
+import JSONReading
 @testable import MediaImport
 
 @Suite("JSON as exiftool writes it")

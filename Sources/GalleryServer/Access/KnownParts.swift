@@ -1,7 +1,7 @@
 #if Gallery
   import Foundation
   import HTTPServing
-  import PhotoLedger
+  import JSONReading
 
   // What the fields of a head, and a path, say by themselves. It is worked out once for the many requests that bring
   // the same ones (KnownHeads.swift), so nothing here depends on the library, on the keys there are, or on time.

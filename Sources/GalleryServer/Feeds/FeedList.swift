@@ -1,4 +1,5 @@
 #if Gallery
+  import JSONReading
   import LibraryJSON
   import PhotoLedger
 

@@ -1,6 +1,7 @@
 #if Gallery
   import Foundation
   import HTTPServing
+  import JSONReading
   import LibraryJSON
   import PhotoLedger
 

@@ -1,5 +1,6 @@
 #if Gallery
   import Foundation
+  import JSONReading
   import LibraryJSON
   import PhotoLedger
 

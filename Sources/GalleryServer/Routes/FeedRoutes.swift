@@ -1,5 +1,6 @@
 #if Gallery
   import HTTPServing
+  import JSONReading
   import LibraryJSON
   import PhotoLedger
   import Synchronization

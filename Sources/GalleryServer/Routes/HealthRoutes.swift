@@ -2,6 +2,7 @@
   import Foundation
   import Glibc
   import HTTPServing
+  import JSONReading
   import LibraryJSON
   import LibraryMaintenance
   import MediaImport

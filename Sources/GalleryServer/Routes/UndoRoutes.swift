@@ -1,5 +1,6 @@
 #if Gallery
   import HTTPServing
+  import JSONReading
   import LibraryAudit
   import LibraryJSON
   import PhotoLedger

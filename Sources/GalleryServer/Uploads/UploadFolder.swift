@@ -2,6 +2,7 @@
   import CSystem
   import Foundation
   import HTTPServing
+  import JSONReading
   import LibraryJSON
   import PhotoLedger
   import Synchronization

@@ -1,3 +1,4 @@
+package import JSONReading
 package import PhotoLedger
 
 /// One line of `apply`: a change block, with its key and cause.

@@ -1,3 +1,4 @@
+import JSONReading
 import PhotoLedger
 
 extension Operation {

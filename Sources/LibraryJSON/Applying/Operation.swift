@@ -1,3 +1,4 @@
+import JSONReading
 import PhotoLedger
 
 // From JSON to a change block: the one path of every change that the program makes, and the server.

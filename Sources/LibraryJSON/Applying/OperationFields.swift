@@ -1,3 +1,4 @@
+import JSONReading
 import PhotoLedger
 
 /// The fields of one JSON object, read one by one; each wrong one is an error that names it.

@@ -1,5 +1,6 @@
+package import JSONReading
 package import LibraryAudit
-package import PhotoLedger
+import PhotoLedger
 
 extension PersistentChange {
   /// Whether all that the commit did is still known (PH-07).

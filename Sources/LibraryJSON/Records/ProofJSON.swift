@@ -1,6 +1,6 @@
 package import Foundation
+package import JSONReading
 package import LibraryMaintenance
-package import PhotoLedger
 
 extension JSON {
   /// A checkpoint, and the file that it was written to.

@@ -1,5 +1,6 @@
+package import JSONReading
 package import LibraryMaintenance
-package import PhotoLedger
+import PhotoLedger
 
 extension JSON {
   /// The statistics of a library, and what else is known of how it stands.

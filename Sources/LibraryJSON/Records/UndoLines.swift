@@ -1,3 +1,4 @@
+package import JSONReading
 package import PhotoLedger
 
 /// An undo as lines, one object each: changes, conflicts, effects that cannot be undone, and a summary.

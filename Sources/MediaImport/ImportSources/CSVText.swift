@@ -4,7 +4,7 @@
 // order mark before the first is passed over. What is malformed is read as it stands: a list of photos with one odd
 // line is worth more than none.
 
-import PhotoLedger
+import JSONReading
 
 /// The rows of a text of comma-separated values.
 enum CSVText {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JSONReading
 internal import PhotoLedger
 
 // Which JSON of a Takeout describes which photo or video.

@@ -1,3 +1,4 @@
+import JSONReading
 import PhotoLedger
 
 /// What one JSON file of a Takeout says.

@@ -1,3 +1,4 @@
+internal import JSONReading
 internal import PhotoLedger
 
 // A Google Takeout as a source of media.

@@ -14,7 +14,7 @@
 // Everything else (anchors, tags, flows) is kept as plain text or passed over, so a file that uses it gives less and
 // never something wrong. Rejected: a whole YAML parser, whose aliases and tags are what hostile files are made of.
 
-import PhotoLedger
+import JSONReading
 
 /// The scalars of a YAML text, by the path of their keys: `Title`, `Details.Keywords`, `Photos[].UID`.
 struct YAMLText {

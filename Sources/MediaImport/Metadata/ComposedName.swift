@@ -1,5 +1,5 @@
 internal import Foundation
-internal import PhotoLedger
+internal import JSONReading
 
 extension [UInt8] {
   /// The bytes of a name with its characters composed (é as one scalar, Unicode's form NFC), by which names are looked

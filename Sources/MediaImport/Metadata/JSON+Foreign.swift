@@ -1,4 +1,4 @@
-import PhotoLedger
+import JSONReading
 
 extension JSON {
   /// Reads what another program wrote; nil if it is no JSON.

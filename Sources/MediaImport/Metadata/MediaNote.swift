@@ -1,4 +1,5 @@
 internal import Foundation
+internal import JSONReading
 internal import PhotoLedger
 
 // What is said about a medium beside its bytes, and which value counts.

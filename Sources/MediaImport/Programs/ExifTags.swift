@@ -11,7 +11,7 @@
 // The JSON is not read by Foundation because exiftool writes any value that looks like a number without
 // quotes: the title `1.10` would come back as `1.1`, the fraction of a second `070` survives only as text.
 
-import PhotoLedger
+import JSONReading
 
 /// The tags of one file.
 struct ExifTags: Sendable, Equatable {

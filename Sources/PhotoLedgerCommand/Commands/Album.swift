@@ -1,5 +1,5 @@
+import JSONReading
 import LibraryJSON
-import PhotoLedger
 
 extension Command {
   private static let album = Operand("ALBUM", "the album's identifier")

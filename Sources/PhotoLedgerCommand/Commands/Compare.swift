@@ -1,3 +1,4 @@
+import JSONReading
 import LibraryAudit
 import LibraryJSON
 import LibraryMaintenance

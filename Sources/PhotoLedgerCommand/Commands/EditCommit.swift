@@ -1,3 +1,4 @@
+import JSONReading
 import LibraryJSON
 import PhotoLedger
 

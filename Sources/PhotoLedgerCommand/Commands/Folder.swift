@@ -1,5 +1,5 @@
+import JSONReading
 import LibraryJSON
-import PhotoLedger
 
 extension Command {
   private static let folder = Operand("FOLDER", "the folder's identifier, or / for the top level")

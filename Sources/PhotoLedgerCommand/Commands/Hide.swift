@@ -1,5 +1,5 @@
+import JSONReading
 import LibraryJSON
-import PhotoLedger
 
 extension Command {
   static let hide = editing("hide", "hide assets from ordinary lists", [.assets], example: "hide \(exampleIdentifier)")

@@ -1,4 +1,5 @@
 import Foundation
+import JSONReading
 import LibraryJSON
 import LibraryMaintenance
 import PhotoLedger

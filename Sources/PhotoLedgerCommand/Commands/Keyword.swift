@@ -1,5 +1,5 @@
+import JSONReading
 import LibraryJSON
-import PhotoLedger
 
 extension Command {
   private static let word = Operand("WORD", "the keyword; write one of several words in quotation marks")

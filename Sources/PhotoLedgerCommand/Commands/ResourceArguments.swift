@@ -1,6 +1,6 @@
+import JSONReading
 import LibraryJSON
 import LibraryMaintenance
-import PhotoLedger
 
 // What becomes of the files when a library is copied: how commands take it, and how they say it.
 

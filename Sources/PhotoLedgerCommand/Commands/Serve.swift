@@ -1,6 +1,7 @@
 import Foundation
 import GalleryServer
 import HTTPServing
+import JSONReading
 import LibraryJSON
 import LibraryPicking
 import MediaImport

@@ -1,5 +1,5 @@
+import JSONReading
 import LibraryJSON
-import PhotoLedger
 
 extension Command {
   static let stack = editing(

@@ -1,5 +1,6 @@
 import CSystem
 import Foundation
+import JSONReading
 import LibraryJSON
 import PhotoLedger
 import Synchronization

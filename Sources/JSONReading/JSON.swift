@@ -1,3 +1,5 @@
+package import PhotoLedger
+
 /// A JSON value (RFC 8259) whose objects keep the order of their keys, so that the same data is the same line.
 package enum JSON: Hashable, Sendable {
   case null

@@ -1,4 +1,4 @@
-import PhotoLedger
+import JSONReading
 import Testing
 
 @Suite("Marks on a character")
