@@ -2,7 +2,7 @@ package import EventLog
 package import Foundation
 import Glibc
 package import LMDB
-import StoreMigrations
+package import StoreMigrations
 
 extension LibraryStore {
   /// Opens the library in a directory, bringing a store of an older format up to this one.
@@ -39,7 +39,7 @@ extension LibraryStore {
   }
 
   /// The steps from the format of a store to this one, if they can be taken where it is.
-  private static func checkedSteps(of environment: LMDB.Environment, at url: URL) throws -> [StoreStep] {
+  package static func checkedSteps(of environment: LMDB.Environment, at url: URL) throws -> [StoreStep] {
     let steps = try StoreFormat.check(environment, of: url.path)
     if let first = steps.first, environment.isOnReadOnlyFileSystem {
       throw LibraryError(
@@ -77,51 +77,10 @@ extension LibraryStore {
     }
   }
 
-  private static let derivedTableNames = Projections.names + EventLog.derivedTableNames
+  /// The tables that are derived from the events.
+  package static let derivedTableNames = Projections.names + EventLog.derivedTableNames
 
   private static func lacksNothing(_ names: [String]) -> Bool { Self.derivedTableNames.allSatisfy(names.contains) }
-
-  /// Creates missing derived tables, empty, after recording that the next opening has to fill them. Entries under names
-  /// of no table are remains of such a table, and are cleared: nothing else would ever erase them.
-  /// - Returns: whether any was missing; also false without a store or a log, which opening reports.
-  package static func makeMissingTables(_ url: URL) throws -> Bool {
-    let path = storePath(url.standardFileURL)
-    guard hasStore(url), !isEmptyStore(url) else { return false }
-    return try reporting {
-      var options = Self.options
-      options.createsStore = false
-      let environment = try LMDB.Environment.open(path: path, options: options)
-      _ = try checkedSteps(of: environment, at: url)
-      let names = try environment.databaseNames()
-      guard EventLog.ownTableNames.allSatisfy(names.contains), !lacksNothing(names) else { return false }
-      for name in EventLog.ownTableNames + [StoreFormat.name] {
-        // A table that exists but is not found by its name: more than a table is damaged.
-        guard (try? environment.databaseOfAnyKeys(name)) != nil else { return false }
-      }
-      try checkLog(in: environment, names)
-      let format = try StoreFormat(in: environment)
-      let known = derivedTableNames + EventLog.ownTableNames + [StoreFormat.name]
-      let strangers = names.filter { !known.contains($0) }.compactMap { name in
-        try? environment.databaseOfAnyKeys(name)
-      }
-      try environment.write { t in
-        try format.noteMissingProjections(in: &t)
-        for stranger in strangers { try t.clear(stranger) }
-      }
-      try EventLog.makeDerivedTables(in: environment)
-      _ = try Projections(in: environment)
-      return true
-    }
-  }
-
-  /// Refuses a store whose log was altered before anything in it is changed: nothing can be replayed from it. A log
-  /// that lacks tables of its own is checked by the rebuild that makes them.
-  private static func checkLog(in environment: LMDB.Environment, _ names: [String]) throws {
-    guard EventLog.derivedTableNames.allSatisfy(names.contains) else { return }
-    let log = try EventLog(in: environment, creates: false)
-    let defect = try environment.read { t in try log.verify(in: t).defect }
-    if let defect, defect.kind != .derivedCommit, defect.kind != .derivedKey { throw StoreCore.refusal(of: defect) }
-  }
 
   /// Makes an empty library in a directory.
   static func create(_ url: URL, libraryEnvironment: LibraryEnvironment) throws -> LibraryStore {
@@ -229,12 +188,12 @@ extension LibraryStore {
   package static let storeFileName = "store/data.mdb"
 
   /// Whether there is a store in a directory: a library, or one whose creation was cut short.
-  static func hasStore(_ url: URL) -> Bool {
+  package static func hasStore(_ url: URL) -> Bool {
     FileManager.default.fileExists(atPath: "\(url.standardFileURL.path)/\(storeFileName)")
   }
 
   /// Whether the store's file has no bytes: its creation was cut short before the first.
-  private static func isEmptyStore(_ url: URL) -> Bool {
+  package static func isEmptyStore(_ url: URL) -> Bool {
     var status = stat()
     return stat("\(url.standardFileURL.path)/\(storeFileName)", &status) == 0 && status.st_size == 0
   }

@@ -1,4 +1,4 @@
-import EventLog
+package import EventLog
 import Foundation
 import Glibc
 package import LMDB
@@ -106,7 +106,8 @@ extension StoreCore {
     _ = try environment.write { t in try deriveRedactions(&t) }
   }
 
-  static func refusal(of defect: LogVerification.Defect) -> LibraryError {
+  /// The error for a log that was altered, from which nothing is replayed.
+  package static func refusal(of defect: LogVerification.Defect) -> LibraryError {
     LibraryError(
       .corrupted, "\(defect.description) Nothing was rebuilt; restore the log from a backup that verifies.")
   }

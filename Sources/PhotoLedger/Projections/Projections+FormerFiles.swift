@@ -1,5 +1,5 @@
 import EventLog
-import LMDB
+package import LMDB
 
 // Which files an undo can bring back.
 //
@@ -87,7 +87,7 @@ extension Projections {
   }
 
   /// Removes the rows of an asset, since no undo gives anything back to it.
-  func forgetFormerFiles(of number: ObjectNumber, _ t: inout WriteTransaction) throws {
+  package func forgetFormerFiles(of number: ObjectNumber, _ t: inout WriteTransaction) throws {
     for content in try formerContents(of: number, in: t) {
       let key = hashKey(content, number)
       try t.delete(key.span.bytes, in: formerContent)

@@ -28,14 +28,14 @@ package import LMDB
 // What a commit erases of an asset is all of it: an event that says what a property was before would not fit an earlier
 // one that no longer says it, and no replay would get past it. But an event says more of others than of the one asset,
 // and a few assets can have replacements beyond what a commit holds. So it is assets that are erased in several commits
-// (`countErasedTogether`), one after another, as though each had been asked for by itself.
+// (`ErasedEvents.swift`), one after another, as though each had been asked for by itself.
 //
 // No row leads to a quarantined event, so those are decoded and searched; there are few. It stays quarantined as long
 // as its replacement does not apply.
 
 extension AssetRow {
   /// What is known of the row's asset once it was erased.
-  var redacted: AssetRow {
+  package var redacted: AssetRow {
     var row = AssetRow(number: number, identifier: identifier, addedDate: addedDate)
     for field in AssetField.allCases where field.isKeptByErasure {
       precondition(row.set(field, self[field]), "An asset has \(self[field]) for the property \(field.name).")
@@ -70,7 +70,7 @@ extension AssetExistence {
 
 extension Event {
   /// The event without the data of some assets.
-  func redacted(of numbers: Set<ObjectNumber>) -> Event {
+  package func redacted(of numbers: Set<ObjectNumber>) -> Event {
     switch self {
     case .assetCreated(let existence) where numbers.contains(existence.row.number):
       return .assetCreated(existence.redacted)
@@ -83,21 +83,6 @@ extension Event {
       .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened,
       .assetErased, .libraryForked, .nothingChanged:
       return self
-    }
-  }
-
-  /// The files of an asset that the event names.
-  package func resources(of number: ObjectNumber) -> [AssetResource] {
-    switch self {
-    case .assetCreated(let existence) where existence.row.number == number: existence.details.resources
-    case .assetPurged(let existence) where existence.row.number == number: existence.details.resources
-    case .assetsEdited(let edited):
-      edited.edits.filter { $0.number == number }
-        .flatMap { ($0.details?.old.resources ?? []) + ($0.details?.new.resources ?? []) }
-    case .libraryCreated, .assetCreated, .assetPurged, .collectionCreated, .collectionErased, .collectionEdited,
-      .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened,
-      .assetErased, .libraryForked, .nothingChanged:
-      []
     }
   }
 }
@@ -161,31 +146,6 @@ extension StoreCore {
     return found.values.sorted { $0.sequence < $1.sequence }
   }
 
-  /// How many of some assets, from the first, one commit can erase: the first, and others as long as their events, with
-  /// all that carry replacements of them, have at most so many bytes together.
-  ///
-  /// The events are counted as they stand, whether or not they say anything of an asset. The replacements are hardly
-  /// longer.
-  /// - Complexity: O(k log n) for k events of the assets.
-  package func countErasedTogether<T: TransactionReading & ~Copyable>(
-    _ numbers: ArraySlice<ObjectNumber>, upTo byteLimit: Int, _ t: borrowing T
-  ) throws -> Int {
-    var counted: Set<UInt64> = []
-    var byteCount = 0
-    for (index, number) in numbers.enumerated() {
-      for event in try events(naming: number, t) {
-        var sequence = event
-        while counted.insert(sequence).inserted, let record = try log.event(at: sequence, in: t) {
-          byteCount += record.content?.byteCount ?? 0
-          guard let carrier = try log.redactions.carrier(of: sequence, in: t) else { break }
-          sequence = carrier
-        }
-        if index > 0, byteCount > byteLimit { return index }
-      }
-    }
-    return numbers.count
-  }
-
   /// The replacement of the payload of one event; nil if it may be kept.
   /// - Parameter others: the events for which a new event carries the replacement, so that this one no longer has to.
   private func redaction<T: TransactionReading & ~Copyable>(
@@ -207,18 +167,9 @@ extension StoreCore {
     return try Event(record)
   }
 
-  /// The events that may have data of an asset, ascending, with the quarantined ones that can be decoded.
-  private func events<T: TransactionReading & ~Copyable>(
-    naming number: ObjectNumber, _ t: borrowing T
-  ) throws -> [UInt64] {
-    let history = try projections.history(of: number, in: t)
-    let others = try quarantined(naming: [number], t).sequences
-    return others.isEmpty ? history : Set(history + others).sorted()
-  }
-
   /// The quarantined events that name some assets, and the first one that cannot be decoded and may name them.
   /// - Complexity: O(1) unless events are quarantined; then O(n) in their bytes.
-  private func quarantined<T: TransactionReading & ~Copyable>(
+  package func quarantined<T: TransactionReading & ~Copyable>(
     naming numbers: Set<ObjectNumber>, _ t: borrowing T
   ) throws -> (sequences: [UInt64], undecodable: UInt64?) {
     var found: (sequences: [UInt64], undecodable: UInt64?) = ([], nil)
@@ -248,20 +199,6 @@ extension StoreCore {
       Event \(sequence) is quarantined, cannot be decoded, and may have data of what is to be erased, so nothing is \
       erased; rebuild by a program that knows the event, then erase.
       """)
-  }
-
-  /// The files that an asset ever named, and the number of events that still contain its data.
-  package func erasable<T: TransactionReading & ~Copyable>(
-    _ number: ObjectNumber, _ t: borrowing T
-  ) throws -> (resources: [AssetResource], eventCount: Int) {
-    var resources: [AssetResource] = []
-    var eventCount = 0
-    for sequence in try events(naming: number, t) {
-      let event = try self.event(at: sequence, t)
-      if event.redacted(of: [number]) != event { eventCount += 1 }
-      resources += event.resources(of: number)
-    }
-    return (distinct(resources), eventCount)
   }
 
   /// Rewrites the table of replacements from the events that carry them, if it differs.
@@ -338,85 +275,12 @@ extension StoreCore {
   }
 }
 
-// MARK: - Erasures of imported events
-
-// A library that follows another one imports events that erase what its own earlier events say. Its rows are those of
-// before, while the imported events continue from rows without the erased data. A replay of the redacted log would give
-// those; but it differs only in the rows of the erased assets, if each replacement is its event without their data and
-// nothing else. So that is checked, and those rows alone are changed.
-
 /// What events of a part of the log erase of earlier ones.
 package struct LogErasures {
   /// The erased assets, in the order of the erasures.
   package fileprivate(set) var numbers: [ObjectNumber] = []
   /// The newest replacement of each event that they bring one for.
-  fileprivate var replacements: [UInt64: (carrier: UInt64, redaction: AssetErased.Redaction)] = [:]
-}
-
-extension StoreCore {
-  /// Applies the erasures of imported events to the log and to the rows of the erased assets, before the imported
-  /// events themselves are applied.
-  /// - Parameter last: the last event that was applied.
-  /// - Throws: ``LibraryError`` `.corrupted` if a replacement makes no event, or is not what the erasure leaves of the
-  ///   event.
-  /// - Complexity: O(k log n) for k events of the assets, and for the replacements.
-  package func applyErasures(
-    _ erasures: LogErasures, through last: UInt64, in t: inout WriteTransaction
-  ) throws {
-    try check(erasures, through: last, t)
-    for (sequence, (carrier, redaction)) in erasures.replacements.sorted(by: { $0.key < $1.key }) {
-      try log.redactions.put(
-        sequence, redaction.payload, version: redaction.version, broughtBy: carrier, in: &t)
-      try log.erasePayload(of: sequence, in: &t)
-    }
-    for number in erasures.numbers {
-      try projections.forgetFormerFiles(of: number, &t)
-      guard let row = try projections.asset(number, in: t) else { continue }
-      try projections.eraseRows(leaving: row.redacted, in: &t)
-    }
-  }
-
-  private func check(_ erasures: LogErasures, through last: UInt64, _ t: borrowing WriteTransaction) throws {
-    let numbers = Set(erasures.numbers)
-    var touched = Set(erasures.replacements.keys)
-    for number in numbers { touched.formUnion(try projections.history(of: number, in: t)) }
-    for sequence in touched.sorted() where sequence <= last {
-      // No row has anything of a quarantined event.
-      if try projections.reasonAside(sequence, in: t) != nil { continue }
-      let record = try log.recordedEvent(at: sequence, in: t)
-      let type = record.type
-      let known = try Event(record)
-      var (replaced, left) = (known, erasures.redacted(known, erasing: numbers))
-      if let redaction = erasures.replacements[sequence]?.redaction {
-        let (given, own) = (redaction.payload, left.payload())
-        do {
-          replaced = try Event(type: type, version: redaction.version, sequence: sequence, payload: given.span.bytes)
-        } catch let failure as LibraryError where failure.code == .corrupted {
-          throw LibraryError(
-            .corrupted,
-            """
-            The replacement of the erased event \(sequence) is invalid. \(failure.description) Nothing was imported; \
-            run `verify` for the library that the lines were exported from.
-            """)
-        }
-        // As it is read from the log, too.
-        left = try Event(type: left.type, version: left.version, sequence: sequence, payload: own.span.bytes)
-      }
-      guard replaced == left else {
-        throw LibraryError(
-          .corrupted, "The replacement of event \(sequence) is not what the erasure leaves of the event.")
-      }
-    }
-  }
-}
-
-extension LogErasures {
-  /// What is left of an event; one that carries replacements leaves newer ones to the events that bring them.
-  fileprivate func redacted(_ event: Event, erasing numbers: Set<ObjectNumber>) -> Event {
-    guard case .assetErased(var erased) = event else { return event.redacted(of: numbers) }
-    erased.redactions.removeAll { replacements[$0.sequence] != nil }
-    return .assetErased(erased)
-  }
+  package fileprivate(set) var replacements: [UInt64: (carrier: UInt64, redaction: AssetErased.Redaction)] = [:]
 }
 
 extension AssetErased {
