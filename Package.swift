@@ -159,8 +159,10 @@ let package = Package(
       name: "TestSupport",
       dependencies: ["PhotoLedger", "LibraryAudit", "CountedTree", "EventLog", "LMDB", "MediaImport"],
       path: "Tests/TestSupport", swiftSettings: strict),
+    // Depends on nothing: tests of the lowest modules wait for no higher one.
+    .target(name: "StoreTestSupport", path: "Tests/StoreTestSupport", swiftSettings: strict),
     .testTarget(
-      name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
+      name: "LMDBTests", dependencies: ["LMDB", "CSystem", "StoreTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "CountedTreeTests", dependencies: ["CountedTree"], swiftSettings: strict),
     .testTarget(
@@ -187,7 +189,7 @@ let package = Package(
       name: "LibraryMaintenanceTests",
       dependencies: [
         "LibraryMaintenance", "PhotoLedger", "JSONReading", "LibraryAudit", "LibraryPicking", "EventLog",
-        "StoreMigrations", "LMDB", "TestSupport",
+        "StoreMigrations", "LMDB", "StoreTestSupport", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -196,7 +198,8 @@ let package = Package(
     .testTarget(
       name: "SimulationTests",
       dependencies: [
-        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "EventLog", "LMDB", "TestSupport",
+        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "EventLog", "LMDB", "StoreTestSupport",
+        "TestSupport",
         "PhotoLedgerCommand",
       ],
       swiftSettings: strict),
@@ -211,14 +214,14 @@ let package = Package(
       name: "MediaImportTests",
       dependencies: [
         "MediaImport", "PhotoLedger", "JSONReading", "LibraryAudit", "LibraryPicking", "LibraryMaintenance",
-        "TestSupport",
+        "StoreTestSupport", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",
       dependencies: [
         "PhotoLedgerCommand", "GalleryServer", "LibraryMaintenance", "LibraryJSON", "JSONReading", "EventLog", "LMDB",
-        "TestSupport",
+        "StoreTestSupport", "TestSupport",
       ],
       swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
@@ -248,7 +251,8 @@ let package = Package(
       name: "GalleryServerTests",
       dependencies: [
         "GalleryServer", "HTTPServing", "LibraryJSON", "JSONReading", "LibraryAudit", "LibraryPicking",
-        "LibraryUploads", "LibraryMaintenance", "MediaImport", "PhotoLedger", "Photos", "TestSupport",
+        "LibraryUploads", "LibraryMaintenance", "MediaImport", "PhotoLedger", "Photos", "StoreTestSupport",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import StoreTestSupport
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@
   @testable import GalleryServer
   import HTTPServing
   import PhotoLedger
+  import StoreTestSupport
   import Synchronization
   import TestSupport
   import Testing

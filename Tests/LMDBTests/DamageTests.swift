@@ -1,6 +1,6 @@
 import Foundation
 import LMDB
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @Suite("Damage and failing disks")

@@ -1,5 +1,5 @@
 import LMDB
-import TestSupport
+import StoreTestSupport
 import Testing
 
 @Suite("Matching a database")

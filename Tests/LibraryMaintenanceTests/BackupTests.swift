@@ -4,6 +4,7 @@ import Glibc
 import LMDB
 import LibraryAudit
 import PhotoLedger
+import StoreTestSupport
 import TestSupport
 import Testing
 

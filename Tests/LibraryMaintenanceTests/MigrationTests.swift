@@ -4,6 +4,7 @@ import LMDB
 import LibraryMaintenance
 import PhotoLedger
 import StoreMigrations
+import StoreTestSupport
 import TestSupport
 import Testing
 

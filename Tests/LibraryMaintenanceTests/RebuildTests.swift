@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+import StoreTestSupport
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import PhotoLedger
+import StoreTestSupport
 import Synchronization
 import TestSupport
 import Testing

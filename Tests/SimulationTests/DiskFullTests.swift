@@ -1,6 +1,7 @@
 import Foundation
 import LibraryMaintenance
 import PhotoLedger
+import StoreTestSupport
 import TestSupport
 import Testing
 

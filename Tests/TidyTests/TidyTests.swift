@@ -160,7 +160,8 @@ struct RuleTests {
     Case(rule: .arrowsOfTests, path: "Tests/LMDBTests/A.swift", contents: "import BenchmarkSupport", line: 1),
     Case(
       rule: .arrowsOfTests, path: "Tests/EventLogTests/A.swift",
-      contents: "@testable import EventLog\nimport LMDB\nimport TestSupport", line: nil),
+      contents: "@testable import EventLog\nimport LMDB\nimport StoreTestSupport", line: nil),
+    Case(rule: .arrowsOfTests, path: "Tests/EventLogTests/A.swift", contents: "import TestSupport", line: 1),
     Case(
       rule: .arrowsOfTests, path: "Tests/PhotoLedgerTests/A.swift",
       contents: "import LMDB\nimport TestSupport\nimport LibraryAudit\n@testable import PhotoLedger", line: 3),

@@ -3,10 +3,12 @@ package import Testing
 
 /// Whether this process may mount a file system in memory.
 private let canMount: Bool = {
-  guard let folder = try? TemporaryFolder() else { return false }
-  return withExtendedLifetime(folder) {
-    mount("tmpfs", folder.url.path, "tmpfs", 0, "size=1m") == 0 && umount2(folder.url.path, Int32(MNT_DETACH)) == 0
-  }
+  let template = FileManager.default.temporaryDirectory.appending(path: "photoledger-mount-XXXXXX").path
+  guard let folder = template.withCString({ strdup($0) }) else { return false }
+  defer { free(folder) }
+  guard mkdtemp(folder) != nil else { return false }
+  defer { rmdir(folder) }
+  return mount("tmpfs", folder, "tmpfs", 0, "size=1m") == 0 && umount2(folder, Int32(MNT_DETACH)) == 0
 }()
 
 extension Trait where Self == ConditionTrait {
