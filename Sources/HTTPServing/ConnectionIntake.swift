@@ -125,9 +125,9 @@
           close(accepted)
           return true
         }
-        guard connections.expect() else { return false }
+        guard connections.expect(accepted) else { return false }
         let daemon = OpaquePointer(bitPattern: state.daemon)
-        if MHD_add_connection(daemon, accepted, address, length) != MHD_Result.YES { connections.forgo() }
+        if MHD_add_connection(daemon, accepted, address, length) != MHD_Result.YES { connections.forgo(accepted) }
         return true
       }
       guard !hasRoom else { return }

@@ -18,6 +18,10 @@
   // without a word of how far it is. A stream that is silent for long, a feed, is left out: its client holds the
   // connection for as long as it likes anyway, so a slow one gains nothing.
   //
+  // libmicrohttpd closes a connection that it cannot open, for lack of memory, and reports nothing. So a connection that
+  // is not opened yet has room for as long as its descriptor is the socket that was accepted, by the inode of that: the
+  // number alone may be that of another file by then.
+  //
   // Invariant: a descriptor is shut down only while it stands in `all`, under the lock of that; libmicrohttpd reports
   // the end of a connection before it closes the descriptor, so no other connection can have its number.
 
@@ -112,8 +116,8 @@
   final class ConnectionWatch: Sendable {
     private struct State {
       var open: [ObjectIdentifier: WatchedConnection] = [:]
-      /// How many were given to libmicrohttpd whose thread has not opened them yet.
-      var expected = 0
+      /// The descriptors that were given to libmicrohttpd and not opened yet, with the inodes of their sockets.
+      var expected: [Int32: UInt64] = [:]
     }
 
     private let all = Mutex(State())
@@ -134,24 +138,34 @@
     /// How many connections are open.
     var count: Int { all.withLock { $0.open.count } }
 
-    /// Takes room for a connection that is given to libmicrohttpd. One that it drops unopened, which only a lack of
-    /// memory makes it do, keeps its room.
+    /// Takes room for a connection that is given to libmicrohttpd. One that it drops unopened has it until the next
+    /// ``sweep(at:)``, or until its number is accepted again.
+    /// - Parameter descriptor: the socket that was accepted.
     /// - Returns: false if there is none.
-    func expect() -> Bool {
+    func expect(_ descriptor: Int32) -> Bool {
       all.withLock { all in
-        guard all.open.count + all.expected < limit else { return false }
-        all.expected += 1
+        // The number was free, so an earlier connection that had it was dropped.
+        all.expected[descriptor] = nil
+        guard all.open.count + all.expected.count < limit else { return false }
+        all.expected[descriptor] = Self.inode(of: descriptor) ?? 0
         return true
       }
     }
 
     /// Gives the room back of a connection that libmicrohttpd did not take.
-    func forgo() { all.withLock { $0.expected -= 1 } }
+    func forgo(_ descriptor: Int32) { all.withLock { $0.expected[descriptor] = nil } }
 
-    /// Shuts down what is late.
+    /// The number that a socket shares with no other one that is open; nil if the descriptor is closed.
+    private static func inode(of descriptor: Int32) -> UInt64? {
+      var status = stat()
+      return fstat(descriptor, &status) == 0 ? UInt64(status.st_ino) : nil
+    }
+
+    /// Shuts down what is late, and gives the room back of connections that were dropped unopened.
     /// - Parameter now: the time, in nanoseconds of the monotonic clock.
     func sweep(at now: UInt64 = WatchedConnection.now) {
       all.withLock { all in
+        all.expected = all.expected.filter { Self.inode(of: $0.key) == $0.value }
         for connection in all.open.values where connection.isLate(at: now, readSeconds: readSeconds) {
           shutdown(connection.descriptor, Int32(SHUT_RDWR))
         }
@@ -170,7 +184,7 @@
         chttp_descriptor(raw), peer: chttp_peer(raw).map(HTTPAddress.host) ?? "", seconds: requestSeconds)
       all.withLock { all in
         all.open[ObjectIdentifier(connection)] = connection
-        all.expected -= 1
+        all.expected[connection.descriptor] = nil
       }
       return connection
     }

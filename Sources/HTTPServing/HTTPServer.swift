@@ -20,6 +20,7 @@
   //   a thread that meets its part of the limit may lock up       `ConnectionIntake` keeps `connectionLimit`
   //   a pool of one thread is rejected                             one thread is started without a pool
   //   the thread that wakes first accepts all that is there        `ConnectionIntake` accepts, and deals out
+  //   what is dropped before it is opened is not reported         `ConnectionWatch` looks whether its socket is open
   //   a thread that wakes takes the processor from its client      `chttp_wake_behind_others`
   //   suspending needs a flag; only two callbacks may suspend     always set; only `Exchange.step`, `HTTPStream.read`
   //   one byte a minute keeps a connection                        `ConnectionWatch`: deadlines, and a rate of reading

@@ -141,6 +141,44 @@
       #expect(log.all.contains { $0.contains("6 are open") }, "No line says that a connection was closed.")
     }
 
+    @Test("connections that are dropped for lack of memory before they are opened take no room")
+    func dropped() async throws {
+      let log = Gathered<String>()
+      try await serving({ options in
+        // No process has a PiB for the head of a request.
+        (options.connectionLimit, options.connectionMemory) = (2, 1 << 50)
+        options.log = { log.append($0) }
+      }) { port, server in
+        for _ in 0..<5 {
+          let client = try RawClient(port: port)
+          #expect(client.readToEnd().isEmpty && client.isAtEnd)
+          server.connections.sweep()
+        }
+      }
+      #expect(log.all.count { $0.contains("allocating memory") } == 5, "\(log.all)")
+    }
+
+    @Test("a connection that waits to be opened has room until its socket is closed, though its number is used again")
+    func room() throws {
+      let watch = ConnectionWatch(limit: 1, requestSeconds: 1, idleSeconds: 1, readSeconds: 1)
+      var ends: [Int32] = [-1, -1]
+      let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+      let code = socketpair(AF_UNIX, kind, 0, &ends)
+      try #require(code == 0)
+      defer { for end in ends { close(end) } }
+      #expect(watch.expect(ends[0]))
+      watch.sweep()
+      #expect(!watch.expect(ends[1]))
+      // Closes one socket, and gives its number to the other one.
+      let number = dup2(ends[1], ends[0])
+      try #require(number == ends[0])
+      watch.sweep()
+      #expect(watch.expect(ends[1]))
+      #expect(!watch.expect(ends[0]))
+      watch.forgo(ends[1])
+      #expect(watch.expect(ends[0]))
+    }
+
     @Test("the number of connections of one address is limited")
     func ofOneAddress() async throws {
       try await serving({ ($0.connectionLimitOfAddress, $0.threads) = (4, 1) }) { port, server in
