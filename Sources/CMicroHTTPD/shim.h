@@ -63,8 +63,9 @@ static inline struct MHD_Daemon *chttp_start(const struct chttp_options *o) {
 /// Has the calling thread, one of the daemon's, take the processor of no other one when it wakes.
 ///
 /// On few cores, where a proxy or the tasks of the server run beside it, it then finds several requests each time
-/// instead of one. Threads and programs that it starts inherit that; their share of the processor is that of the usual
-/// policy. Where a sandbox fails the call, all goes on as it was.
+/// instead of one. Threads that it starts inherit that, and so do their threads; the share of the processor is that of
+/// the usual policy. SCHED_RESET_ON_FORK resets policies of real time only. Programs that read files get the policy of
+/// the process (psys_spawn_confined). Where a sandbox fails the call, all goes on as it was.
 static inline void chttp_wake_behind_others(void) {
   enum { BATCH = 3 };  // SCHED_BATCH, which the header names to GNU sources only.
   static _Thread_local int was_asked;

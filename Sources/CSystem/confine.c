@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -234,7 +235,18 @@ struct child_plan {
   int count;
   int rules;
   const psys_confinement *confinement;
+  int policy;  // of the process's first thread
 };
+
+// The thread that starts a program may be one that takes the processor of no other one when it wakes. Where the calls
+// are not allowed, the program runs as that thread does.
+static void set_priority(const struct child_plan *plan) {
+  struct sched_param usual = {0};
+  if (plan->policy == SCHED_OTHER && sched_getscheduler(0) == SCHED_BATCH)
+    (void)sched_setscheduler(0, SCHED_OTHER, &usual);
+  int niceness = plan->confinement->niceness;
+  if (niceness > 0) (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + niceness);
+}
 
 static int set_limits(const psys_confinement *confinement) {
   struct rlimit none = {0, 0};
@@ -309,6 +321,7 @@ static void reset_signals(void) {
 
 static int run_child(const struct child_plan *plan) {
   if (setpgid(0, plan->confinement->group) != 0) return errno;
+  set_priority(plan);
   int code = set_limits(plan->confinement);
   if (code == 0) code = become_confined(plan);
   if (code == 0) code = take_descriptors(plan);
@@ -332,7 +345,8 @@ static __attribute__((noinline)) pid_t start_child(const struct child_plan *plan
 int psys_spawn_confined(
     int *child, const char *executable, char *const arguments[], char *const environment[], const int *descriptors,
     int count, const psys_confinement *confinement) {
-  struct child_plan plan = {executable, arguments, environment, descriptors, count, -1, confinement};
+  int policy = sched_getscheduler(getpid());
+  struct child_plan plan = {executable, arguments, environment, descriptors, count, -1, confinement, policy};
   *child = 0;
   if ((confinement->layers & PSYS_FILTER) && FILTER_COUNT == 0) return ENOSYS;
   int code = confinement->layers & PSYS_LANDLOCK ? make_ruleset(confinement, &plan.rules) : 0;

@@ -220,6 +220,28 @@ struct SandboxTests {
     #expect(try place.run(layer, "print 'whole'") == "whole")
   }
 
+  @Test("a program has the scheduling policy of the process, and the priority that is asked for", arguments: layers)
+  func scheduling(_ layer: SandboxLayer) async throws {
+    let perl = try #require(Programs().find("perl"))
+    let usual = niceness(of: getpid())
+    for lower in [0, 10] as [Int32] {
+      let seen = try await onThread { () throws -> [Int32] in
+        var parameter = sched_param()
+        // SCHED_BATCH, as the threads of connections have it.
+        let code = sched_setscheduler(0, 3, &parameter)
+        try demand(code == 0, "The policy of the thread cannot be set.")
+        let child = try ChildProcess(
+          executable: perl, arguments: ["-e", "sleep 1000"], memoryByteCount: 1 << 30, niceness: lower,
+          sandbox: Sandbox(layer: layer))
+        let seen = [sched_getscheduler(child.identifier), niceness(of: child.identifier)]
+        let hasEnded = child.hasEnded
+        try demand(!hasEnded, "The program has ended.")
+        return seen
+      }
+      #expect(seen == [sched_getscheduler(getpid()), min(19, usual + lower)], "\(layer)")
+    }
+  }
+
   @Test("the child ends with its parent's end of the lifeline, and with its value", arguments: layers)
   func ending(_ layer: SandboxLayer) throws {
     let perl = try #require(Programs().find("perl"))

@@ -127,10 +127,12 @@ typedef struct {
   int64_t file_size;            // the largest file that it may write, bytes; 0: any
   int layers;                   // PSYS_LANDLOCK, PSYS_FILTER
   int group;                    // the process group that it joins; 0: one of its own
+  int niceness;                 // by how much its priority is lower than the thread's that starts it (setpriority(2))
 } psys_confinement;
 
 /// As psys_spawn, with limits and layers that hold from the program's first instruction. With any layer it cannot gain
-/// privileges, and keeps of root's only the one to read and write what others own. Returns 0 or an errno.
+/// privileges, and keeps of root's only the one to read and write what others own. Its scheduling policy is not that of
+/// a thread with SCHED_BATCH, if that of the process's first thread is SCHED_OTHER. Returns 0 or an errno.
 int psys_spawn_confined(
     int *child, const char *executable, char *const arguments[], char *const environment[], const int *descriptors,
     int count, const psys_confinement *confinement);

@@ -48,11 +48,12 @@ struct ChildProcess: ~Copyable {
   ///   - environment: variables besides, or instead of, `PATH`, `LC_ALL` and `TZ`, as `NAME=value`.
   ///   - memoryByteCount: the address space that it may have, in bytes.
   ///   - fileByteCount: the largest file that it may write, in bytes; nil: any. A write beyond ends it by a signal.
+  ///   - niceness: by how much its priority is lower than the thread's, in steps of setpriority(2).
   ///   - sandbox: what it may reach.
   /// - Throws: `toolFailed` when the process cannot be made.
   init(
     executable: String, arguments: [String], pathArguments: [FilePath] = [], environment: [String] = [],
-    memoryByteCount: Int, fileByteCount: Int? = nil, sandbox: Sandbox
+    memoryByteCount: Int, fileByteCount: Int? = nil, niceness: Int32 = 0, sandbox: Sandbox
   ) throws(ImportError) {
     let talk = try Self.socketPair(executable)
     let parentEnd = Descriptor(talk.0)
@@ -73,7 +74,8 @@ struct ChildProcess: ~Copyable {
       program, all, environment.map { Array($0.utf8) }, [childEnd.number, childEnd.number, nowhere.number], sandbox
     ) { body in
       sandbox.withConfinement(
-        of: executable, memoryByteCount: memoryByteCount, fileByteCount: fileByteCount, group: leader, body)
+        of: executable, memoryByteCount: memoryByteCount, fileByteCount: fileByteCount, group: leader,
+        niceness: niceness, body)
     }
     guard status == 0 else {
       Self.end(leader)

@@ -136,13 +136,13 @@ struct Sandbox: Sendable {
 
   /// Calls `body` with the confinement of a program in this layer.
   func withConfinement<Result>(
-    of executable: String, memoryByteCount: Int, fileByteCount: Int?, group: Int32,
+    of executable: String, memoryByteCount: Int, fileByteCount: Int?, group: Int32, niceness: Int32,
     _ body: (UnsafePointer<psys_confinement>) -> Result
   ) -> Result {
     var confinement = psys_confinement()
     confinement.memory = Int64(memoryByteCount)
     confinement.file_size = Int64(fileByteCount ?? 0)
-    confinement.group = group
+    (confinement.group, confinement.niceness) = (group, niceness)
     switch layer {
     case .landlock: confinement.layers = Int32(PSYS_LANDLOCK | PSYS_FILTER)
     case .filter: confinement.layers = Int32(PSYS_FILTER)

@@ -58,6 +58,8 @@ struct ToolRun {
   var sandbox = Sandbox()
   /// Variables of the programs, as `NAME=value`.
   var environment: [String] = []
+  /// By how much their priority is lower than the thread's, in steps of setpriority(2).
+  var niceness: Int32 = 0
 
   /// The most that a program may say; its answers are short, and its work goes into files.
   private static let outputLimit = 1 << 20
@@ -79,7 +81,8 @@ struct ToolRun {
     let deadline = SuspendingClock.now + limits.timePerFile
     var child = try ChildProcess(
       executable: name, arguments: program.dropFirst() + arguments, environment: environment,
-      memoryByteCount: limits.memoryByteCount, fileByteCount: limits.fileByteCount, sandbox: sandbox)
+      memoryByteCount: limits.memoryByteCount, fileByteCount: limits.fileByteCount, niceness: niceness,
+      sandbox: sandbox)
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 16)
     defer { buffer.deallocate() }
     var output: [UInt8] = []
