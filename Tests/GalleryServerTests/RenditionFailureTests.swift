@@ -89,6 +89,31 @@
       await second.stop()
     }
 
+    @Test("programs yield the processor in idle time, and not while a request waits", arguments: [true, false])
+    func priority(isIdle: Bool) async throws {
+      let (temporary, programs) = (try TemporaryLibrary(.seeded(3)), try Programs())
+      let usual = niceness(of: getpid())
+      let expected = isIdle ? min(19, usual + 10) : usual
+      let check = "exit 1 if getpriority(0, 0) != \(expected); exec { $ARGV[0] } @ARGV"
+      try programs.put("exec /usr/bin/perl -e '\(check)' /usr/bin/vipsthumbnail \"$@\"")
+      let (asset, resource) = try await asset(temporary)
+      var options = RenditionOptions()
+      (options.fillsIdleTime, options.searchPath) = (isIdle, programs.searchPath)
+      let renditions = Renditions(
+        temporary.library, options, now: { Date(timeIntervalSince1970: 1) }, ready: { _ in })
+      if isIdle {
+        try renditions.start(sleep: GalleryEnvironment.system.sleep) { Issue.record("\($0)") }
+        try await waitUntil("the picture is made, or has failed") {
+          renditions.record(resource.sha256).state != .none
+        }
+      } else {
+        _ = try await renditions.wait(for: resource, of: asset, isPlay: false, atMost: .seconds(120))
+      }
+      let state = renditions.record(resource.sha256).state
+      await renditions.stop()
+      #expect(state == .ready)
+    }
+
     /// Adds a photo of a day, whose bytes no other one has.
     private func add(_ day: Double, to temporary: TemporaryLibrary) async throws -> Asset {
       let bytes = TinyMedia.jpeg(TinyMedia.Photo(comment: "day \(day)"))
@@ -303,7 +328,7 @@
 
     @Test("a request for a rendition that idle work makes precedes other idle work, if that work is abandoned")
     func asked() async throws {
-      let done = Gathered<UInt8>()
+      let (done, idle) = (Gathered<UInt8>(), Gathered<UInt8>())
       let begun = Flag()
       let queue = RenditionQueue(workerCount: 1, limit: 100, dropped: { _ in }) { jobs, isCancelled in
         if jobs[0].name.hash == [9], !begun.isSet {
@@ -311,7 +336,10 @@
           while !isCancelled() { sched_yield() }
           return .givenUp
         }
-        for job in jobs { done.append(job.name.hash[0]) }
+        for job in jobs {
+          done.append(job.name.hash[0])
+          if job.isIdle { idle.append(job.name.hash[0]) }
+        }
         return .finished
       }
       try await queue.fill(job(9))
@@ -320,8 +348,8 @@
       #expect(queue.want(job(9)))
       #expect(queue.want(job(1)))
       try await waitUntil("all is done") { done.all.count == 3 }
-      #expect(done.all == [9, 1, 8])
       queue.stop()
+      #expect(done.all == [9, 1, 8] && idle.all == [8])
     }
   }
 

@@ -18,9 +18,9 @@
   //
   // Idle work takes at most all workers but one, in batches; a request that finds no worker free ends the batch, which
   // goes back to its place: what is looked at comes first. What was asked for of such a batch while it ran is wanted
-  // from then on. Both queues are bounded: of the wanted the oldest leaves, whose request hears that it has to come
-  // back; the filling waits for room. A batch that was once to be given up stays so: a program that was stopped for it
-  // has not failed.
+  // from then on. The programs of idle work have a lower priority, also where a request comes while they run. Both
+  // queues are bounded: of the wanted the oldest leaves, whose request hears that it has to come back; the filling waits
+  // for room. A batch that was once to be given up stays so: a program that was stopped for it has not failed.
   //
   // Invariant: a content is worked on by one worker at a time; a piece of work is in one of the queues or in one
   // worker's hands until it is done. `ended` is called after that: a request that comes because of it begins new work.
@@ -36,6 +36,8 @@
     let name: Name
     /// What it takes, a copy or a transcode; nil of pictures, and of a film that is still to be looked at.
     var playback: Playback?
+    /// Whether no request waits for it; the jobs of a batch are alike in that.
+    var isIdle = false
     /// Finds the file; called when the work begins.
     let source: @Sendable () throws -> URL
   }
@@ -142,7 +144,9 @@
           if isStopping || running.contains(job.name) { return true }
           try startWorkers()
           guard idle.count < limit else { return false }
-          idle.append(job)
+          var idleJob = job
+          idleJob.isIdle = true
+          idle.append(idleJob)
           condition.broadcast()
           return true
         }

@@ -83,6 +83,7 @@
         let cache = try RenditionCache(in: folder, budget: options.byteBudget, now: now)
         removeLeftovers(of: cache, in: folder)
         let renderer = MediaRenderer(searchPath: options.searchPath, workFolder: folder)
+        let idleRenderer = renderer.yielding()
         let queue = RenditionQueue(
           workerCount: options.processCount, limit: options.queueLimit,
           dropped: { [weak self] name in self?.wake(name) },
@@ -90,7 +91,9 @@
           ended: { [weak self] jobs, isDone in
             for job in jobs where isDone || self?.settled(job.name, cache) != nil { self?.wake(job.name) }
           },
-          work: { [weak self] jobs, isCancelled in self?.make(jobs, cache, renderer, isCancelled) ?? .givenUp })
+          work: { [weak self] jobs, isCancelled in
+            self?.make(jobs, cache, jobs[0].isIdle ? idleRenderer : renderer, isCancelled) ?? .givenUp
+          })
         return (cache, renderer, queue)
       }
     }

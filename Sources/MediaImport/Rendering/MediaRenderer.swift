@@ -57,7 +57,14 @@ package final class MediaRenderer: Sendable {
   let root: WorkRoot
   /// Whose exiftool is used; nil: one of its own, which reads work folders only.
   private let probe: ExternalProbe?
-  private let tool = Mutex<(tool: ExifTool, readable: String)?>(nil)
+  private let tool: OpenTool
+  /// By how much the priority of programs is lower than the usual one.
+  private let niceness: Int32
+
+  /// An exiftool that stays open, once it is needed.
+  private final class OpenTool: Sendable {
+    let state = Mutex<(tool: ExifTool, readable: String)?>(nil)
+  }
 
   /// Prepares to render; programs are looked for when they are needed.
   /// - Parameters:
@@ -74,7 +81,17 @@ package final class MediaRenderer: Sendable {
     root = WorkRoot(in: workFolder, mayRefer: probe != nil)
     (programs, self.limits) = (Programs(searchPath: searchPath), limits)
     self.probe = probe
+    (tool, niceness) = (OpenTool(), 0)
   }
+
+  private init(_ other: MediaRenderer, niceness: Int32) {
+    (programs, limits, root) = (other.programs, other.limits, other.root)
+    (probe, tool, self.niceness) = (other.probe, other.tool, niceness)
+  }
+
+  /// The same renderer for what is made before it is needed: its programs leave the processor to others. The exiftool
+  /// that stays open is shared, and has the usual priority.
+  package func yielding() -> MediaRenderer { MediaRenderer(self, niceness: 10) }
 
   /// Whether the program that makes pictures is installed.
   package var makesPictures: Bool { programs.find("vipsthumbnail") != nil }
@@ -106,7 +123,7 @@ package final class MediaRenderer: Sendable {
     let path = try programs.exiftool(for: "it reads the size and the orientation of photos")
     if let probe { return try probe.running() }
     let readable = try root.located()
-    return try tool.withLock { tool in
+    return try tool.state.withLock { tool in
       if let tool, tool.readable == readable { return tool.tool }
       var limits = ExifToolLimits()
       limits.timePerFile = self.limits.timePerPicture
@@ -276,7 +293,7 @@ package final class MediaRenderer: Sendable {
       limits: ToolLimits(
         timePerFile: limits.timePerFilm, memoryByteCount: limits.memoryByteCount, fileByteCount: limit),
       isCancelled: export.isCancelled,
-      sandbox: Sandbox(readable: [WorkFolder.real(export.source)], writable: [folder.output]))
+      sandbox: Sandbox(readable: [WorkFolder.real(export.source)], writable: [folder.output]), niceness: niceness)
     do {
       _ = try run.output(of: [program], Films.arguments(export, to: made, shownIn: film.displayedSize)) { portion in
         guard length > 0, let written = Films.written(portion) else { return }
@@ -313,7 +330,7 @@ package final class MediaRenderer: Sendable {
       timePerFile: limits.timePerPicture, memoryByteCount: limits.memoryByteCount,
       fileByteCount: limits.pictureByteCount)
     let sandbox = Sandbox(readable: readable, writable: writable.map { [$0] } ?? [])
-    return ToolRun(limits: limits, isCancelled: isCancelled, sandbox: sandbox)
+    return ToolRun(limits: limits, isCancelled: isCancelled, sandbox: sandbox, niceness: niceness)
   }
 }
 
