@@ -53,7 +53,8 @@
         due = (taken + min(waiting, Self.leastBytes), now)
         return false
       }
-      return now - due.since > limit
+      // Of two sweeps at once the later one may be the first to look.
+      return now > due.since && now - due.since > limit
     }
 
     /// Expects nothing any more.

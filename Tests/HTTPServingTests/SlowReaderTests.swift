@@ -113,6 +113,8 @@
       // A megabyte waits: 32 KiB of it are due by 60, the next by 60 after they were seen to be taken.
       #expect(!isTooSlow(0, 1 << 20, at: 0) && !isTooSlow(least - 1, 1 << 20, at: 60))
       #expect(!isTooSlow(least, 1 << 20, at: 61) && !isTooSlow(2 * least - 1, 1 << 20, at: 121))
+      // Another sweep, which began earlier.
+      #expect(!isTooSlow(2 * least - 1, 1 << 20, at: 60))
       #expect(isTooSlow(2 * least - 1, 1 << 20, at: 122))
       // Taken late, but before it was looked at.
       #expect(!isTooSlow(2 * least, 1 << 20, at: 123))
