@@ -360,6 +360,89 @@
       #expect(try await resumed == first + 1)
     }
 
+    enum SlowWork: CaseIterable { case resume, seal, create }
+
+    @Test("uploads begin, continue and are counted while the disk works for another one", arguments: SlowWork.allCases)
+    func countedWhileSyncing(_ slow: SlowWork) async throws {
+      let temporary = try TemporaryLibrary()
+      let uploads = Uploads(temporary.library, .system)
+      defer { uploads.close() }
+      let (waits, begun, counted) = (Flag(), Gathered<Int>(), Gathered<UInt64>())
+      let mayEnd = DispatchSemaphore(value: 0)
+      @Sendable func work(_ isSlow: Bool) {
+        guard isSlow, waits.isSet else { return }
+        waits.set(false)
+        begun.append(1)
+        mayEnd.wait()
+      }
+      uploads.set(
+        quota: UploadQuota(),
+        writing: { descriptor, bytes, offset in
+          // The records are the files that begin with a brace.
+          work(slow == .create && offset == 0 && bytes.first == 0x7B)
+          return pwrite(descriptor, bytes.baseAddress, bytes.count, offset)
+        },
+        synchronizing: { descriptor in
+          work(slow != .create)
+          return fdatasync(descriptor)
+        })
+      let head: UploadHead = {
+        var head = UploadHead()
+        head.isLast = false
+        return head
+      }()
+      let upload = try uploads.create(head, contentLength: nil, for: PhotoLibrary.owner)
+      let first = try upload.begin(at: 0, head, contentLength: nil)
+      try uploads.write([1, 2, 3], of: upload, turn: first)
+      waits.set(true)
+      async let slowed: Void = onThread {
+        switch slow {
+        case .resume: _ = try uploads.resume(upload, at: 3, head, contentLength: nil)
+        case .seal: _ = try upload.seal(turn: first, isLast: false)
+        case .create: _ = try uploads.create(head, contentLength: nil, for: PhotoLibrary.owner)
+        }
+      }
+      async let other: Void = onThread {
+        while begun.all.isEmpty { usleep(1000) }
+        let next = try uploads.create(head, contentLength: 10, for: PhotoLibrary.owner)
+        _ = try uploads.resume(next, at: 0, head, contentLength: 10)
+        counted.append(uploads.figures.bytes)
+      }
+      // Before the two are waited for, whatever fails.
+      defer { mayEnd.signal() }
+      try await waitUntil("another upload has begun") { !counted.all.isEmpty }
+      mayEnd.signal()
+      try await other
+      try await slowed
+      #expect(counted.all == [3])
+    }
+
+    @Test("bodies that are granted together have no more bytes than the client may, before either has begun")
+    func grantedTogether() throws {
+      let temporary = try TemporaryLibrary()
+      let uploads = Uploads(temporary.library, .system)
+      defer { uploads.close() }
+      var quota = UploadQuota()
+      (quota.fileSize, quota.bytes) = (2_000_000, 3_000_000)
+      uploads.set(quota: quota)
+      var head = UploadHead()
+      head.isLast = false
+      let (first, second) = (
+        try uploads.create(head, contentLength: 0, for: "app"), try uploads.create(head, contentLength: 0, for: "app")
+      )
+      // As a request that waits for the disk before its body.
+      first.grant(upTo: 2_000_000)
+      #expect(first.reserved == 2_000_000 && !first.isIdle)
+      let refusal = #expect(throws: Problem.self) {
+        try uploads.resume(second, at: 0, head, contentLength: 2_000_000)
+      }
+      #expect(refusal?.status == 429 && second.isIdle)
+      first.release(2_000_000)
+      #expect(first.reserved == 0)
+      _ = try uploads.resume(second, at: 0, head, contentLength: 2_000_000)
+      #expect(second.reserved == 2_000_000 && second.isReceiving)
+    }
+
     @Test(
       "a name keeps what joins or parts its letters, and has nothing that controls or reverses text",
       arguments: [

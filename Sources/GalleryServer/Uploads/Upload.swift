@@ -24,6 +24,9 @@
   // those of the first `written` bytes of the file, which nothing but this value writes. A file is read again for its
   // digests only if they were lost: some of it came to an earlier server, or was given back when the disk was full.
   //
+  // What decisions about all uploads ask of one (`Shown`) has a lock of its own, under which nothing waits for the
+  // disk. It is written at the end of each change, so until a sync ends it has what held before.
+  //
   // A whole upload is not written any more. Its file may be the library's already: `adopt` gives it a second name there
   // and takes the permission to write away. So what remains of such an upload needs no descriptor: a server that may
   // not open the file for writing finishes it all the same.
@@ -42,11 +45,24 @@
       var writtenOut: UInt64 = 0
       /// Up to where the turn may write before the disk is asked for room again.
       var hasRoomUpTo: UInt64 = 0
-      /// How many bytes the request that writes may bring, as far as it said.
-      var expected: UInt64
       /// The latest turn.
       var turn = 0
       var isGone = false
+    }
+
+    /// What decisions about all uploads ask of this one.
+    private struct Shown {
+      var length: UInt64?
+      var written: UInt64
+      /// How many bytes the request that writes may bring, as far as it said.
+      var expected: UInt64
+      /// The ends of bodies that were granted and have not begun.
+      var granted: [UInt64] = []
+      var touched: Date
+      var isReceiving = false
+      var isWhole: Bool
+
+      var reserved: UInt64 { max(length ?? max(expected, granted.max() ?? 0), written) }
     }
 
     let id: String
@@ -57,6 +73,8 @@
     let isResumable: Bool
     /// Guarded by its lock, which is held while the disk works; only threads that may wait take it.
     private let state: Mutex<State>
+    /// Any thread takes its lock: nothing waits for the disk under it.
+    private let shown: Mutex<Shown>
     /// The completion that is under way. Any thread takes its lock: nothing waits for the disk under it.
     private let completion = Mutex<Task<HTTPResponse, Never>?>(nil)
     private let folder: UploadFolder
@@ -65,27 +83,78 @@
       (id, client, visitor) = (record.id, record.client, record.visitor)
       (self.isResumable, self.folder) = (isResumable, folder)
       state = Mutex(
-        State(
-          record: record, written: record.offset, digests: record.offset == 0 ? ContentHash() : nil,
-          expected: expected))
+        State(record: record, written: record.offset, digests: record.offset == 0 ? ContentHash() : nil))
+      shown = Mutex(
+        Shown(
+          length: record.length, written: record.offset, expected: expected, touched: record.touched,
+          isWhole: record.isWhole))
     }
 
     var record: UploadRecord { state.withLock { $0.record } }
     var path: String? { isResumable ? "/v1/uploads/\(id)" : nil }
 
+    // MARK: What waits for no disk
+
     /// How many bytes came, durable or not.
-    var written: UInt64 { state.withLock { $0.written } }
+    var written: UInt64 { shown.withLock { $0.written } }
 
     /// What counts against the client's bytes: what came, and what was announced.
-    var reserved: UInt64 { state.withLock { max($0.record.length ?? $0.expected, $0.written) } }
+    var reserved: UInt64 { shown.withLock { $0.reserved } }
+
+    /// Whether a body is being written.
+    var isReceiving: Bool { shown.withLock { $0.isReceiving } }
+
+    /// The time of the last request.
+    var touched: Date { shown.withLock { $0.touched } }
+
+    /// Whether no body is being received, nor about to be, and more bytes are missing.
+    var isIdle: Bool {
+      finishing == nil && shown.withLock { !$0.isReceiving && $0.granted.isEmpty && !$0.isWhole }
+    }
+
+    /// Whether there was no request since an instant; one whose body is being received has one.
+    func isExpired(before oldest: Date) -> Bool {
+      finishing == nil && shown.withLock { $0.touched < oldest && !$0.isReceiving && $0.granted.isEmpty }
+    }
 
     /// Counts more than what was announced: bytes up to a place that are about to come.
-    func reserve(upTo end: UInt64) { state.withLock { $0.expected = max($0.expected, end) } }
+    func reserve(upTo end: UInt64) { shown.withLock { $0.expected = max($0.expected, end) } }
+
+    /// Counts a body that is about to begin, up to its end, until it is released.
+    func grant(upTo end: UInt64) { shown.withLock { $0.granted.append(end) } }
+
+    /// Ends what was granted: the body has begun and counts itself, or does not come.
+    func release(_ end: UInt64) {
+      shown.withLock { shown in
+        if let place = shown.granted.firstIndex(of: end) { shown.granted.remove(at: place) }
+      }
+    }
+
+    /// Shows others what has changed.
+    /// - Parameter expected: how many bytes the request that writes may bring now; nil: as before.
+    private func show(_ state: State, expecting expected: UInt64? = nil) {
+      let (record, written, isReceiving) = (state.record, state.written, state.descriptor >= 0)
+      shown.withLock { shown in
+        (shown.length, shown.written, shown.touched) = (record.length, written, record.touched)
+        (shown.isReceiving, shown.isWhole) = (isReceiving, record.isWhole)
+        if let expected { shown.expected = expected }
+      }
+    }
+
+    // MARK: Writing
+
+    /// Makes a new upload durable, before it is named to its client.
+    /// - Throws: ``Gone`` if it was dropped meanwhile; ``LibraryError`` `.storage`, `.notEnoughSpace`.
+    func establish() throws {
+      try state.withLock { state in
+        guard state.turn == 0, !state.isGone else { throw Gone() }
+        folder.close(try folder.open(state.record.file))
+        try folder.keep(state.record)
+      }
+    }
 
     /// Names an upload whose name comes behind its head, before its first byte.
     func name(_ name: String?, file: String) { state.withLock { ($0.record.name, $0.record.file) = (name, file) } }
-
-    // MARK: Writing
 
     /// Takes the turn for a body.
     /// - Parameter offset: where the body begins; nil for a new upload.
@@ -96,7 +165,8 @@
         guard !state.isGone else { throw Gone() }
         // What an earlier request announced does not come any more, whatever becomes of this one.
         let isFirst = state.turn == 0
-        if !isFirst { state.expected = 0 }
+        var expected: UInt64 = 0
+        defer { show(state, expecting: isFirst ? nil : expected) }
         state.hasRoomUpTo = 0
         state.turn += 1
         try settle(&state)
@@ -121,7 +191,8 @@
         if !state.record.isWhole, contentLength != 0 || !isExact(state) {
           state.descriptor = try folder.open(state.record.file)
         }
-        if !isFirst { state.expected = offset + (contentLength ?? 0) }
+        expected = offset + (contentLength ?? 0)
+        if isFirst { reserve(upTo: expected) }
         return state.turn
       }
     }
@@ -138,6 +209,7 @@
       try state.withLock { state in
         guard state.turn == turn else { throw Self.overtaken }
         guard state.descriptor >= 0 else { throw Self.whole(state.record.offset) }
+        defer { show(state) }
         let end = state.written + UInt64(bytes.count)
         guard end <= state.record.length ?? quota.fileSize else {
           throw quota.excess(
@@ -190,7 +262,7 @@
     func seal(turn: Int, isLast: Bool) throws -> UploadRecord {
       try state.withLock { state in
         guard state.turn == turn else { throw Self.overtaken }
-        state.expected = 0
+        defer { show(state, expecting: 0) }
         try settle(&state, isWhole: isLast)
         return state.record
       }
@@ -200,7 +272,7 @@
     func pause(turn: Int) throws {
       try state.withLock { state in
         guard state.turn == turn, !state.isGone else { return }
-        state.expected = 0
+        defer { show(state, expecting: 0) }
         if isResumable { try settle(&state) } else { drop(&state) }
       }
     }
@@ -211,13 +283,11 @@
         let now = folder.now()
         guard isResumable, !state.isGone, now.timeIntervalSince(state.record.touched) >= 3600 else { return }
         state.record.touched = now
+        show(state)
         // A full disk does not keep the client from its offset; the next request tries again to keep more than memory.
         try? folder.keep(state.record)
       }
     }
-
-    /// Whether a body is being written.
-    var isReceiving: Bool { state.withLock { $0.descriptor >= 0 } }
 
     /// Makes the offset exact that a client is about to be given, and ends what still writes.
     /// - Throws: ``Gone``; ``LibraryError`` `.storage`, `.notEnoughSpace`.
@@ -225,7 +295,7 @@
       try state.withLock { state in
         guard !state.isGone else { throw Gone() }
         state.turn += 1
-        state.expected = 0
+        defer { show(state, expecting: 0) }
         try settle(&state)
         return state.record
       }
@@ -299,10 +369,20 @@
     /// Removes the bytes and the record.
     func drop() { state.withLock { drop(&$0) } }
 
+    /// Removes the bytes and the record, if there was no request since an instant.
+    /// - Returns: whether the upload is gone.
+    func dropExpired(before oldest: Date) -> Bool {
+      state.withLock { state in
+        if !state.isGone, isExpired(before: oldest) { drop(&state) }
+        return state.isGone
+      }
+    }
+
     private func drop(_ state: inout State) {
       if state.descriptor >= 0 { folder.close(state.descriptor) }
       (state.descriptor, state.isGone) = (-1, true)
       state.turn += 1
+      show(state)
       folder.remove(state.record)
     }
 

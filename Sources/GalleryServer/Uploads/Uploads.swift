@@ -19,6 +19,9 @@
   // The answer is kept as a file before it is sent: a client that lost it asks again and hears the same. The commit has
   // the upload's identifier as its idempotency key, so the same holds for a process that ends between the two.
   //
+  // What is counted of all uploads has one lock, under which no file is synced or removed: a slow disk delays the
+  // uploads that it works for, and no others. Only the folder is opened under it, before the first of them.
+  //
   // Rejected: gathering bodies in memory; uploads in the store's own database (bytes would pass through it, and their
   // progress would be part of the history); one lock for all completions (exiftool takes milliseconds to seconds).
 
@@ -32,11 +35,13 @@
       var finished: [ExactText: [(id: String, touched: Date)]] = [:]
       /// Why the records of other uploads could not be read.
       var unreadable: [String: LibraryError] = [:]
+      /// Uploads that made room for others, whose files are still to be removed.
+      var leaving: [Upload] = []
       var swept = Date.distantPast
       var isClosed = false
     }
 
-    /// Guarded by its lock, which is held while the disk works; only threads that may wait take it.
+    /// Guarded by its lock, which is held while the folder is opened; only threads that may wait take it.
     private let state = Mutex(State())
     /// How many bodies are being received, by client. Any thread takes its lock: nothing waits for the disk under it.
     private let active = Mutex<[ExactText: Int]>([:])
@@ -84,6 +89,7 @@
       }
       // What cannot be made durable now is cut off by the next server.
       for upload in uploads { _ = try? upload.interrupt() }
+      dropLeaving()
       // A task of a request that has just ended may hold an upload, and with it the folder, a moment longer.
       folder?.release()
       intake.close()
@@ -135,7 +141,7 @@
       let (unfinished, finished, unreadable) = try folder.load(olderThan: oldest)
       for record in unfinished { state.uploads[record.id] = Upload(record, isResumable: true, in: folder) }
       for record in finished { state.finished[record.client.exact, default: []].append((record.id, record.touched)) }
-      for client in Array(state.finished.keys) { dropFinished(of: client, &state, folder) }
+      for client in Array(state.finished.keys) { dropFinished(of: client, &state).forEach(folder.removeFinished) }
       (state.folder, state.swept, state.unreadable) = (folder, environment.now(), unreadable)
       let report = reporting.withLock { $0 }
       for (id, error) in unreadable.sorted(by: { $0.key < $1.key }) {
@@ -167,25 +173,31 @@
         id: id, client: client, name: head.name, file: Self.file(id, head.name), touched: environment.now())
       (record.length, record.sha256, record.sha1) = (length, head.sha256, head.sha1)
       record.visitor = visitor
-      return try state.withLock { state in
-        let folder = try opened(&state)
-        sweep(&state, folder)
-        // A part of an upload that can be resumed takes what room there is, up to the reserve, as what comes is written
-        // (`Upload.write`). Rejected: counting what other uploads announced, as one that never comes would keep the
-        // disk from all clients.
-        guard folder.hasRoom(for: length ?? most ?? 0, keeping: quota.reserve) else {
-          throw Problem(
-            507, "not-enough-space", "The server's disk has not enough space for this file; try again later.")
-        }
-        try check(&state, record, quota, expecting: expected ?? 0)
-        let upload = Upload(record, isResumable: head.isLast != nil, expecting: expected ?? 0, in: folder)
-        if upload.isResumable {
-          folder.close(try folder.open(record.file))
-          try folder.keep(record)
-        }
-        state.uploads[id] = upload
-        return upload
+      let folder = try state.withLock { try opened(&$0) }
+      sweep()
+      // A part of an upload that can be resumed takes what room there is, up to the reserve, as what comes is written
+      // (`Upload.write`). Rejected: counting what other uploads announced, as one that never comes would keep the
+      // disk from all clients.
+      guard folder.hasRoom(for: length ?? most ?? 0, keeping: quota.reserve) else {
+        throw Problem(
+          507, "not-enough-space", "The server's disk has not enough space for this file; try again later.")
       }
+      let upload = Upload(record, isResumable: head.isLast != nil, expecting: expected ?? 0, in: folder)
+      // Until it is durable it does not make room for others.
+      upload.grant(upTo: expected ?? 0)
+      defer { upload.release(expected ?? 0) }
+      defer { dropLeaving() }
+      try state.withLock { state in
+        _ = try opened(&state)
+        try check(&state, record, quota, expecting: expected ?? 0)
+        state.uploads[id] = upload
+      }
+      guard upload.isResumable else { return upload }
+      do { try upload.establish() } catch {
+        forget(upload)
+        throw error
+      }
+      return upload
     }
 
     /// Names an upload whose name comes behind its head, before its first byte.
@@ -240,19 +252,27 @@
         for other in others { sizes[other.visitor ?? "", default: 0] += isCrowded ? 1 : other.reserved }
         let own = sizes[visitor, default: 0]
         let candidates = others.filter { other in
-          let isIdle = other.finishing == nil && !other.isReceiving && !other.record.isWhole
-          guard other.isResumable, isIdle else { return false }
+          guard other.isResumable, other.isIdle else { return false }
           if isOwnTooMany { return other.visitor == visitor }
           return sizes[other.visitor ?? "", default: 0] >= own && (isCrowded || other.reserved > 0)
         }
         let leaving = candidates.min { one, other in
           let (most, more) = (sizes[one.visitor ?? "", default: 0], sizes[other.visitor ?? "", default: 0])
-          return most == more ? one.record.touched < other.record.touched : most > more
+          return most == more ? one.touched < other.touched : most > more
         }
         guard let leaving else { return }
-        leaving.drop()
+        state.leaving.append(leaving)
         state.uploads[leaving.id] = nil
       }
+    }
+
+    /// Removes the files of uploads that made room for others.
+    private func dropLeaving() {
+      let leaving = state.withLock { state in
+        defer { state.leaving = [] }
+        return state.leaving
+      }
+      for upload in leaving { upload.drop() }
     }
 
     private static func tooMany(_ sentence: String) -> Problem {
@@ -278,19 +298,24 @@
     ///   many bytes; what ``Upload/begin(at:_:contentLength:)`` throws.
     func resume(_ upload: Upload, at offset: UInt64, _ head: UploadHead, contentLength: UInt64?) throws -> Int {
       let quota = quota
-      return try state.withLock { state in
-        let (part, isTooLong) = offset.addingReportingOverflow(contentLength ?? 0)
-        let end = isTooLong ? .max : max(part, head.length ?? 0)
-        try quota.check(size: end)
+      let (part, isTooLong) = offset.addingReportingOverflow(contentLength ?? 0)
+      let end = isTooLong ? .max : max(part, head.length ?? 0)
+      try quota.check(size: end)
+      defer { dropLeaving() }
+      try state.withLock { state in
+        guard state.uploads[upload.id] === upload else { throw Upload.Gone() }
         _ = try room(for: end, of: upload, &state, quota)
-        return try upload.begin(at: offset, head, contentLength: contentLength)
+        upload.grant(upTo: end)
       }
+      defer { upload.release(end) }
+      return try upload.begin(at: offset, head, contentLength: contentLength)
     }
 
     private func count(_ bytes: Int, of upload: Upload) throws(Problem) {
       let end = upload.written + UInt64(bytes)
       guard end > upload.reserved else { return }
       let quota = quota
+      defer { dropLeaving() }
       try state.withLock { (state) throws(Problem) in
         let room = try room(for: end, of: upload, &state, quota)
         upload.reserve(upTo: min(end + Self.countedAhead, quota.fileSize, room))
@@ -314,29 +339,32 @@
       return quota.bytes - others
     }
 
-    /// Removes what is too old, once an hour; a body that still comes keeps its upload.
-    private func sweep(_ state: inout State, _ folder: UploadFolder) {
-      let now = environment.now()
-      guard now.timeIntervalSince(state.swept) >= min(3600, quota.seconds) else { return }
-      state.swept = now
-      let oldest = oldest
-      let old = state.uploads.values.filter {
-        $0.finishing == nil && $0.record.touched < oldest && !$0.isReceiving
+    /// Removes what is too old, at most once an hour; a body that still comes keeps its upload.
+    private func sweep() {
+      let (now, oldest, interval) = (environment.now(), oldest, min(3600, quota.seconds))
+      let found = state.withLock { state -> (folder: UploadFolder, uploads: [Upload], finished: [String])? in
+        guard let folder = state.folder, now.timeIntervalSince(state.swept) >= interval else { return nil }
+        state.swept = now
+        var finished: [String] = []
+        for client in Array(state.finished.keys) { finished += dropFinished(of: client, &state) }
+        let uploads = state.uploads.values.filter { $0.isExpired(before: oldest) }
+        return (folder: folder, uploads: uploads, finished: finished)
       }
-      for upload in old {
-        upload.drop()
-        state.uploads[upload.id] = nil
+      guard let found else { return }
+      for id in found.finished { found.folder.removeFinished(id) }
+      for upload in found.uploads where upload.dropExpired(before: oldest) {
+        state.withLock { $0.uploads[upload.id] = nil }
       }
-      for client in Array(state.finished.keys) { dropFinished(of: client, &state, folder) }
     }
 
-    /// Removes the records of finished uploads of a client that are too old, and the oldest of those that are too many.
-    private func dropFinished(of client: ExactText, _ state: inout State, _ folder: UploadFolder) {
-      guard let all = state.finished[client] else { return }
+    /// Counts no longer the finished uploads of a client that are too old, and the oldest of those that are too many.
+    /// - Returns: their identifiers; their records are still to be removed.
+    private func dropFinished(of client: ExactText, _ state: inout State) -> [String] {
+      guard let all = state.finished[client] else { return [] }
       let oldest = oldest
       let kept = all.suffix(quota.finished).drop { $0.touched < oldest }
-      for record in all.prefix(all.count - kept.count) { folder.removeFinished(record.id) }
       state.finished[client] = kept.isEmpty ? nil : Array(kept)
+      return all.prefix(all.count - kept.count).map(\.id)
     }
 
     /// Counts a body that is being received.
@@ -444,10 +472,11 @@
       if upload.isResumable {
         let (folder, id, touched) = (try state.withLock { try opened(&$0) }, record.id, record.touched)
         try folder.finish(record)
-        state.withLock { state in
+        let dropped = state.withLock { state in
           state.finished[upload.client.exact, default: []].append((id, touched))
-          dropFinished(of: upload.client.exact, &state, folder)
+          return dropFinished(of: upload.client.exact, &state)
         }
+        for id in dropped { folder.removeFinished(id) }
       }
       forget(upload)
     }
