@@ -71,12 +71,12 @@
     init(
       seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), options: HTTPServerOptions = HTTPServerOptions(),
       renditions: RenditionOptions = RenditionOptions(), page: PageFiles? = nil, in folder: TemporaryFolder? = nil,
-      library: LibraryEnvironment? = nil
+      library: LibraryEnvironment? = nil, sweepSeconds: Double = 3600
     ) async throws {
       temporary = try TemporaryLibrary(library ?? .seeded(seed), in: folder)
       var access = access
       // What ends must end at once, not at the next sweep.
-      access.sweepSeconds = 3600
+      access.sweepSeconds = sweepSeconds
       (self.seed, self.access, self.options) = (seed, access, options)
       (self.renditions, self.page) = (renditions, page)
       (server, address) = try Self.start(temporary.library, seed, clock, draw, log, access, options, renditions, page)
@@ -103,12 +103,14 @@
     }
 
     /// Runs a body, whose reads may block, against a gallery that is stopped afterwards.
-    /// - Parameter library: the environment of the library; one of the seed if nil.
+    /// - Parameters:
+    ///   - library: the environment of the library; one of the seed if nil.
+    ///   - sweepSeconds: how often the server ends what has expired.
     static func serving(
       seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), idleSeconds: Int = 60, stopSeconds: Int = 5,
       renditions: RenditionOptions = RenditionOptions(), page: PageFiles? = nil, in folder: TemporaryFolder? = nil,
       library: LibraryEnvironment? = nil, gatheredBytes: Int = HTTPServerOptions().gatheredBytes,
-      _ body: (TestGallery) async throws -> Void
+      sweepSeconds: Double = 3600, _ body: (TestGallery) async throws -> Void
     ) async throws {
       try await onBlockingThreads {
         var options = HTTPServerOptions()
@@ -116,7 +118,7 @@
         options.gatheredBytes = gatheredBytes
         let gallery = try await TestGallery(
           seed: seed, access: access, options: options, renditions: renditions, page: page, in: folder,
-          library: library)
+          library: library, sweepSeconds: sweepSeconds)
         do {
           try await body(gallery)
         } catch {

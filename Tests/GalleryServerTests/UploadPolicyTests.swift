@@ -380,7 +380,6 @@
       try upload.pause(turn: next)
       #expect(!upload.isReceiving)
       clock.advance(8 * 86_400)
-      uploads.forget(try uploads.create(UploadHead(), contentLength: 1, for: "other"))
       #expect(try uploads.unfinished(upload.id, of: "owner") == nil)
     }
 
@@ -397,10 +396,12 @@
       clock.advance(6 * 86_400)
       let young = try uploads.create(head, contentLength: 0, for: "owner")
       clock.advance(2 * 86_400)
-      _ = try uploads.create(head, contentLength: 0, for: "owner")
+      // Whether or not its files were removed.
       #expect(try uploads.unfinished(old.id, of: "owner") == nil)
       #expect(try uploads.unfinished(young.id, of: "owner") != nil)
       #expect(throws: Problem.self) { try uploads.result(old.id, of: "owner") }
+      uploads.sweep()
+      #expect(uploads.figures.count == 1)
       let names = try FileManager.default.contentsOfDirectory(atPath: temporary.url.path + "/server/uploads")
       #expect(!names.contains { $0.hasPrefix(old.id) } && names.contains("\(young.id).json"), "\(names)")
     }
@@ -414,19 +415,17 @@
         gallery.clock.advance(by: 6 * days)
         #expect(try gallery.ask("HEAD", place).status == 204)
         gallery.clock.advance(by: 2 * days)
-        // A new upload removes what is too old.
-        #expect(try gallery.send("POST", "/v1/uploads", Data(count: 10), begin).answer.status == 201)
+        gallery.server.uploads.sweep()
         try await gallery.restart()
         gallery.clock.advance(by: 4 * days)
-        // So does one that is refused.
+        // So does a part that is refused.
         let part = ["Upload-Complete: ?0", "Upload-Offset: 7", Self.part]
         #expect(try gallery.send("PATCH", place, Data(count: 10), part).answer.status == 409)
         gallery.clock.advance(by: 6 * days)
-        #expect(try gallery.send("POST", "/v1/uploads", Data(count: 10), begin).answer.status == 201)
+        gallery.server.uploads.sweep()
         let state = try gallery.ask("HEAD", place)
         #expect(state.status == 204 && state.fields["upload-offset"] == "1000", "\(state)")
         gallery.clock.advance(by: 8 * days)
-        #expect(try gallery.send("POST", "/v1/uploads", Data(count: 10), begin).answer.status == 201)
         #expect(try gallery.ask("HEAD", place).status == 404)
       }
     }
@@ -442,7 +441,7 @@
       let upload = try uploads.create(plain, contentLength: 20, for: "owner")
       let turn = try upload.begin(at: 0, plain, contentLength: 20)
       clock.advance(8 * 86_400)
-      uploads.forget(try uploads.create(plain, contentLength: 1, for: "other"))
+      uploads.sweep()
       try uploads.write([UInt8](repeating: 7, count: 20), of: upload, turn: turn)
       #expect(try upload.seal(turn: turn, isLast: true).offset == 20)
     }

@@ -14,7 +14,8 @@
   // wake-up too many does no harm and none can carry a wrong answer. A state's revision is the hash of its own text: it
   // counts nothing, is good after a restart, and shows a client nothing that the state does not.
   //
-  // Every wake-up also ends the feeds whose key is not good any more or whose client may no longer read.
+  // Every wake-up also ends the feeds whose key is not good any more or whose client may no longer read. What ends by
+  // time alone, such as an abandoned upload, ends at the periodic wake-up only.
   //
   // Rejected: the core's prompt, which holds a thread until a person answers, and asks about one client at a time.
 
@@ -25,6 +26,8 @@
       var library: PhotoLibrary?
       /// Ends what is no longer permitted; nil before the beginning and after the end.
       var endWithdrawn: (@Sendable () -> Void)?
+      /// Ends what has expired; nil before the beginning and after the end.
+      var endExpired: (@Sendable () -> Void)?
       var generation: UInt64 = 0
       var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
       var nextWaiter: UInt64 = 0
@@ -38,16 +41,22 @@
     /// - Parameters:
     ///   - seconds: how often waiting requests are woken without a change, since keys expire.
     ///   - endWithdrawn: ends what is no longer permitted; called before each wake-up.
+    ///   - endExpired: ends what has expired; called as often as `seconds` says, and does not wait for the disk.
     func begin(
-      _ library: PhotoLibrary, every seconds: Double, endWithdrawn: @escaping @Sendable () -> Void
+      _ library: PhotoLibrary, every seconds: Double, endWithdrawn: @escaping @Sendable () -> Void,
+      endExpired: @escaping @Sendable () -> Void = {}
     ) throws {
       let task = Task.detached { [weak self] in
         while (try? await Task.sleep(for: .seconds(seconds))) != nil {
           guard let self else { return }
           self.wake()
+          self.state.withLock { $0.endExpired }?()
         }
       }
-      state.withLock { ($0.library, $0.endWithdrawn, $0.sweeper) = (library, endWithdrawn, task) }
+      state.withLock { state in
+        (state.library, state.sweeper) = (library, task)
+        (state.endWithdrawn, state.endExpired) = (endWithdrawn, endExpired)
+      }
       try library.register(self)
     }
 
@@ -70,7 +79,7 @@
       // What is ended is released: it has the library, and picking sessions, whose results wake this.
       let (library, sweeper, endWithdrawn) = state.withLock { state in
         state.isEnded = true
-        defer { (state.library, state.endWithdrawn) = (nil, nil) }
+        defer { (state.library, state.endWithdrawn, state.endExpired) = (nil, nil, nil) }
         return (state.library, state.sweeper, state.endWithdrawn)
       }
       sweeper?.cancel()

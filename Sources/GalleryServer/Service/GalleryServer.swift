@@ -142,7 +142,9 @@
       watch = AccessWatch()
       // Its parts, not the server: each use of an object that is referenced weakly costs more.
       let withdrawal = Withdrawal(library: library, keyring: keyring, picking: picking, files: files, feeds: feeds)
-      try watch.begin(library, every: access.sweepSeconds) { withdrawal.end() }
+      let expiry = Expiry(uploads: uploads)
+      try watch.begin(
+        library, every: access.sweepSeconds, endWithdrawn: { withdrawal.end() }, endExpired: { expiry.end() })
     }
 
     /// Begins to answer requests.
@@ -193,6 +195,18 @@
       renditions.release()
       lock.release()
     }
+  }
+
+  /// What ends by time alone.
+  private struct Expiry: Sendable {
+    let uploads: Uploads
+    /// Files of any size are removed here: on no thread that answers requests.
+    private let queue = DispatchQueue(label: "photoledger.expiry", qos: .utility)
+
+    init(uploads: Uploads) { self.uploads = uploads }
+
+    /// Drops uploads that were abandoned, and the answers of finished ones; waits for none.
+    func end() { queue.async { [uploads] in uploads.sweep() } }
   }
 
   /// What ends with a key or a permission.

@@ -97,14 +97,16 @@
 
     // MARK: Finding
 
-    /// The upload of an identifier, if it is the client's; nil if it is finished.
+    /// The upload of an identifier, if it is the client's; nil if it is finished, or has expired.
     /// - Throws: ``LibraryError`` if its record cannot be read, so that its client does not send it again.
     func unfinished(_ id: String, of client: String) throws -> Upload? {
       try Self.check(id)
       return try state.withLock { state in
         _ = try opened(&state)
         if let error = state.unreadable[id] { throw error }
-        return state.uploads[id].flatMap { $0.client.exact == client.exact && $0.isResumable ? $0 : nil }
+        let upload = state.uploads[id].flatMap { $0.client.exact == client.exact && $0.isResumable ? $0 : nil }
+        // The files of one that has expired may not be removed yet.
+        return upload?.isExpired(before: oldest) == true ? nil : upload
       }
     }
 
@@ -174,7 +176,6 @@
       (record.length, record.sha256, record.sha1) = (length, head.sha256, head.sha1)
       record.visitor = visitor
       let folder = try state.withLock { try opened(&$0) }
-      sweep()
       // A part of an upload that can be resumed takes what room there is, up to the reserve, as what comes is written
       // (`Upload.write`). Rejected: counting what other uploads announced, as one that never comes would keep the
       // disk from all clients.
@@ -339,8 +340,9 @@
       return quota.bytes - others
     }
 
-    /// Removes what is too old, at most once an hour; a body that still comes keeps its upload.
-    private func sweep() {
+    /// Removes what is too old, at most once an hour; a body that still comes keeps its upload. It removes files of
+    /// any size, so it is called on no thread that answers requests.
+    func sweep() {
       let (now, oldest, interval) = (environment.now(), oldest, min(3600, quota.seconds))
       let found = state.withLock { state -> (folder: UploadFolder, uploads: [Upload], finished: [String])? in
         guard let folder = state.folder, now.timeIntervalSince(state.swept) >= interval else { return nil }

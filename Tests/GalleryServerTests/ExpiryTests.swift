@@ -1,0 +1,38 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  // What a server drops by its clock, without a request.
+
+  @Suite("What expires on a server that gets no requests", .timeLimit(.minutes(5)))
+  struct ExpiryTests {
+    private static let days = 86_400.0
+
+    @Test("abandoned uploads and the answers of finished ones are removed after seven days, and younger ones stay")
+    func uploads() async throws {
+      try await TestGallery.serving(sweepSeconds: 0.02) { gallery in
+        func begin() throws -> String {
+          let begun = try gallery.send("POST", "/v1/uploads", Data(), ["Upload-Complete: ?0"]).answer
+          return try #require(begun.fields["location"], "\(begun)")
+        }
+        let (_, finished) = (try begin(), try begin())
+        let end = ["Upload-Complete: ?1", "Upload-Offset: 0", UploadTests.part]
+        #expect(try gallery.send("PATCH", finished, Data(), end).answer.status == 422)
+        gallery.clock.advance(by: 6 * Self.days)
+        let young = try begin()
+        let id = String(young.dropFirst("/v1/uploads/".count))
+        // The bytes and the record of both, and the answer of the finished one.
+        try #require(gallery.leftovers.count == 5, "\(gallery.leftovers)")
+        gallery.clock.advance(by: 2 * Self.days)
+        try await waitUntil("what is too old is removed") {
+          gallery.leftovers.allSatisfy { $0.hasPrefix(id) } && gallery.server.uploads.figures.count == 1
+        }
+        #expect(gallery.leftovers.count == 2, "\(gallery.leftovers)")
+        #expect(try gallery.ask("HEAD", young).status == 204)
+      }
+    }
+  }
+#endif
