@@ -34,5 +34,19 @@
         #expect(try gallery.ask("HEAD", young).status == 204)
       }
     }
+
+    @Test("what was chosen for an archive is released after its hour, and a younger choice stays")
+    func downloads() async throws {
+      try await TestGallery.serving(sweepSeconds: 0.02) { gallery in
+        let downloads = gallery.server.downloads
+        _ = downloads.add(["old"], for: PhotoLibrary.owner)
+        gallery.clock.advance(by: 1800)
+        let young = downloads.add(["young"], for: PhotoLibrary.owner)
+        #expect(downloads.count == 2)
+        gallery.clock.advance(by: 1801)
+        try await waitUntil("the older one is released") { downloads.count == 1 }
+        #expect(downloads.assets(young, for: PhotoLibrary.owner) == ["young"])
+      }
+    }
   }
 #endif

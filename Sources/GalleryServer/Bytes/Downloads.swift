@@ -7,7 +7,7 @@
   //
   // What is held is bounded, for each client and in all. A client that chooses more loses its own oldest. Where all
   // hold too much, the oldest of the client that holds most leaves; so one that holds little keeps it, whatever others
-  // do.
+  // do. What has expired is dropped at the periodic wake-up (AccessWatch.swift).
   //
   // Rejected: a refusal where all hold too much, as for uploads: a few clients could keep all others from downloading
   // for an hour.
@@ -82,6 +82,15 @@
         held[leaving.key] = nil
       }
     }
+
+    /// Drops the choices that have expired.
+    func sweep() {
+      let now = environment.now()
+      state.withLock { state in state.held = state.held.filter { $0.value.expires > now } }
+    }
+
+    /// How many choices are held.
+    var count: Int { state.withLock { $0.held.count } }
 
     /// A choice; nil if there is none of that name for the client.
     func assets(_ name: String, for client: String) -> [String]? {

@@ -142,7 +142,7 @@
       watch = AccessWatch()
       // Its parts, not the server: each use of an object that is referenced weakly costs more.
       let withdrawal = Withdrawal(library: library, keyring: keyring, picking: picking, files: files, feeds: feeds)
-      let expiry = Expiry(uploads: uploads)
+      let expiry = Expiry(uploads: uploads, downloads: downloads)
       try watch.begin(
         library, every: access.sweepSeconds, endWithdrawn: { withdrawal.end() }, endExpired: { expiry.end() })
     }
@@ -200,13 +200,19 @@
   /// What ends by time alone.
   private struct Expiry: Sendable {
     let uploads: Uploads
+    let downloads: Downloads
     /// Files of any size are removed here: on no thread that answers requests.
     private let queue = DispatchQueue(label: "photoledger.expiry", qos: .utility)
 
-    init(uploads: Uploads) { self.uploads = uploads }
+    init(uploads: Uploads, downloads: Downloads) { (self.uploads, self.downloads) = (uploads, downloads) }
 
-    /// Drops uploads that were abandoned, and the answers of finished ones; waits for none.
-    func end() { queue.async { [uploads] in uploads.sweep() } }
+    /// Drops uploads that were abandoned, the answers of finished ones, and choices for archives; waits for none.
+    func end() {
+      queue.async { [uploads, downloads] in
+        downloads.sweep()
+        uploads.sweep()
+      }
+    }
   }
 
   /// What ends with a key or a permission.
