@@ -246,7 +246,17 @@
         let fetch = try gallery.fetch()
         let items = "/v1/fetches/\(fetch.name)/items?token=\(fetch.token)"
         let lines = "Accept: application/x-ndjson"
-        for refused in [try gallery.ask("GET", url), try gallery.ask("GET", items, [lines])] {
+        // Nothing is looked up without a place: not whether the assets are there, and not whether their files are.
+        let none = "00000000-0000-4000-8000-000000000000"
+        let gone = "/v1/downloads/\(gallery.server.downloads.add([none], for: PhotoLibrary.owner))"
+        func prepare(_ asset: String, key: String = "owner") throws -> Answer {
+          try gallery.ask("POST", "/v1/downloads", json: ["assets": [asset]], key: key)
+        }
+        let refusals = [
+          try gallery.ask("GET", url), try gallery.ask("GET", items, [lines]), try gallery.ask("HEAD", url),
+          try gallery.ask("GET", gone), try gallery.ask("HEAD", gone), try prepare(asset), try prepare(none),
+        ]
+        for refused in refusals {
           #expect(refused.status == 429 && refused.fields["retry-after"] == "5", "\(refused)")
         }
         // What is one piece waits for no client, and other keys have places of their own.
@@ -256,6 +266,12 @@
         open.removeLast()
         try await waitUntil("a place is free") { try gallery.ask("HEAD", url).status == 200 }
         #expect(try begin().head.hasPrefix("HTTP/1.1 200"))
+        // Each gives its place back, also where it finds no asset.
+        for _ in 0...Call.contentsOfKey {
+          #expect(try gallery.ask("GET", gone, key: other).status == 404 && prepare(none, key: other).status == 404)
+          try await waitUntil("a place is free") { try gallery.ask("HEAD", url, key: other).status == 200 }
+        }
+        #expect(try prepare(asset, key: other).status == 201)
       }
     }
 

@@ -20,6 +20,8 @@
   // archive's directory. The files are looked at once, when they are chosen: the answer names assets whose files are
   // missing then. One that goes missing later ends the connection, and the log names its asset.
   //
+  // Looking up many assets takes long, so each of the two steps takes a place before it, and so does HEAD.
+  //
   // Rejected: an archive without what is out of sight: its reader takes it for whole.
 
   /// Downloads over HTTP.
@@ -29,6 +31,8 @@
         "POST", "/v1/downloads", limit: 8 << 20, checking: { call in try Fetches.checkMayRead(try call.library()) }
       ) { call, body in
         try call.checkQuery([])
+        let place = try call.contentPlace()
+        defer { place.leave() }
         let json = try JSONReader.read(body, valueLimit: JSON.valueLimit)
         guard let list = json["assets"]?.listValue, (1...Downloads.assetLimit).contains(list.count) else {
           throw Problem.malformed("The body needs 'assets', a list of 1 to \(Downloads.assetLimit) identifiers.")
@@ -62,8 +66,9 @@
         ]
         return .respond { request in
           do {
+            let place = try call.contentPlace()
             try await offload { try checkAreSeen(assets, in: library) }
-            let stream = try call.contentPlace().stream()
+            let stream = place.stream()
             if request.method != "HEAD" {
               Task.detached {
                 await send(assets, of: library, to: stream, for: request.sender) {
@@ -82,7 +87,16 @@
     /// - Throws: ``Problem`` 404 if it does not.
     private static func checkAreSeen(_ assets: [String], in library: PhotoLibrary) throws {
       try Fetches.checkMayRead(library)
-      for asset in assets where try library.asset(asset) == nil { throw Problem.notFound }
+      for names in batches(of: assets) where try library.assets(named: names).contains(where: { $0 == nil }) {
+        throw Problem.notFound
+      }
+    }
+
+    /// How many assets are looked up in one transaction: while it lasts, no page that is freed is used again.
+    private static let batchCount = 1_000
+
+    private static func batches(of assets: [String]) -> [ArraySlice<String>] {
+      stride(from: 0, to: assets.count, by: batchCount).map { assets[$0..<min($0 + batchCount, assets.count)] }
     }
 
     /// How many assets without their files a refusal names.
@@ -93,11 +107,14 @@
     private static func checkCanBeSent(_ assets: [String], in library: PhotoLibrary) throws {
       try Fetches.checkMayRead(library)
       var missing: [String] = []
-      for identifier in assets {
-        guard let asset = try library.asset(identifier) else { throw Problem.notFound }
+      for names in batches(of: assets) {
+        let seen = try library.assets(named: names).compactMap(\.self)
+        guard seen.count == names.count else { throw Problem.notFound }
         guard missing.count < namedLimit else { continue }
-        let originals = try library.resources(of: asset).filter(\.isOriginal)
-        if !originals.allSatisfy({ hasFile($0, in: library) }) { missing.append(identifier) }
+        for (name, resources) in zip(names, try library.resources(of: seen)) where missing.count < namedLimit {
+          let originals = resources.filter(\.isOriginal)
+          if !originals.allSatisfy({ hasFile($0, in: library) }) { missing.append(name) }
+        }
       }
       guard missing.isEmpty else {
         var problem = Problem(

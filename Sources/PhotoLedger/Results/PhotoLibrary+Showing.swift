@@ -68,6 +68,24 @@ extension PhotoLibrary {
     }
   }
 
+  /// The current assets of identifiers, in their order, hidden and trashed ones included; nil for each that the client
+  /// cannot see. Shows no permission prompt.
+  /// - Complexity: O(m log n) for m identifiers.
+  package func assets(named identifiers: some Sequence<String>) throws -> [Asset?] {
+    precondition(moment == nil, "The details of an asset are read from the current state.")
+    return try store.reading { t in
+      let core = store.core
+      let (access, commit) = (try permission(t).access, try core.log.head(t).commit)
+      return try identifiers.map { text -> Asset? in
+        guard let identifier = LocalIdentifier(text), let object = try core.projections.object(identifier, in: t),
+          object.isAsset, try core.projections.shows(object.number, to: access, in: t),
+          let row = try core.projections.asset(object.number, in: t)
+        else { return nil }
+        return Asset(row: row, seenBy: access, commit: commit)
+      }
+    }
+  }
+
   /// The file of a content that a visible asset has now; nil if there is none. Shows no permission prompt.
   /// - Complexity: O(log n).
   package func shownFile(
