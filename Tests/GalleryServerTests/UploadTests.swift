@@ -296,6 +296,10 @@
         #expect(ofPart.status == 400 && ofPart.body.contains("Repr-Digest"), "\(ofPart)")
         let foreign = "Repr-Digest: sha-512=:AAAA:, \(digest(Data("other".utf8)).dropFirst(13))"
         #expect(try gallery.send("PUT", "/v1/uploads", data, [foreign]).answer.status == 400)
+        // Without one that is checked, its client is not left to believe that there was a check.
+        let unchecked = try gallery.send("PUT", "/v1/uploads", data, ["Repr-Digest: sha-512=:AAAA:"]).answer
+        #expect(unchecked.status == 400 && unchecked.body.contains("sha-256"), "\(unchecked)")
+        #expect(unchecked.fields["want-repr-digest"] == "sha-256=10", "\(unchecked)")
         let text = try gallery.send("PUT", "/v1/uploads?name=a.jpg", Data("This is a text.".utf8)).answer
         #expect(text.status == 422 && text.body.contains("a.jpg is not a photo or video"), "\(text)")
         #expect(!text.body.contains("server/uploads"))

@@ -74,12 +74,16 @@
       return UInt64(text)
     }
 
-    /// The SHA-256 of `Repr-Digest`; nil if there is none. Other algorithms are passed over, as the standard asks.
+    /// The SHA-256 of `Repr-Digest`; nil without the field. Other algorithms are passed over beside it, as the standard
+    /// asks.
+    /// - Throws: ``Problem`` 400 for other algorithms alone: their client relies on a check that is not made.
     private static func digest(_ request: HTTPRequest) throws(Problem) -> [UInt8]? {
       var found: [UInt8]?
+      var isStated = false
       for member in request.fields.all("repr-digest").flatMap({ $0.split(separator: ",") }) {
         let parts = member.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
           .map { $0.trimmingCharacters(in: .whitespaces) }
+        isStated = isStated || !parts[0].isEmpty
         guard parts.count == 2, parts[0].lowercased() == "sha-256" else { continue }
         guard parts[1].count > 2, parts[1].hasPrefix(":"), parts[1].hasSuffix(":"),
           let data = Data(base64Encoded: String(parts[1].dropFirst().dropLast())), data.count == 32
@@ -87,6 +91,11 @@
           throw .malformed("Repr-Digest has a sha-256 that is not 32 bytes in base64 between colons.")
         }
         found = Array(data)
+      }
+      guard found != nil || !isStated else {
+        var problem = Problem.malformed("Repr-Digest has no sha-256, the only digest that is checked; send that one.")
+        problem.fields = [("Want-Repr-Digest", "sha-256=10")]
+        throw problem
       }
       return found
     }
