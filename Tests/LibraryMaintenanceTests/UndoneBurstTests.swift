@@ -10,13 +10,13 @@ import Testing
 @Suite("Undo in bursts")
 struct UndoneBurstTests {
   private func burst(
-    _ small: SmallLibrary, of make: (Int) -> AssetCreation = { .invented($0) }
+    _ small: SmallLibrary, named name: String = "burst", of make: (Int) -> AssetCreation = { .invented($0) }
   ) async throws -> [LocalIdentifier] {
     var ids: [LocalIdentifier] = []
     try await small.change { block in
       for seed in 0..<3 {
         var creation = make(seed)
-        creation.burstIdentifier = "burst"
+        creation.burstIdentifier = name
         ids.append(block.createAsset(creation))
       }
     }
@@ -157,6 +157,20 @@ struct UndoneBurstTests {
     #expect(report.changes.isEmpty && report.token == nil)
     #expect(try representatives(small, [ids[1], ids[2]]) == [ids[1]])
     #expect(try small.asset(ids[1]).modificationDate == date && small.library.currentToken == purge)
+    #expect(try isSound(small))
+  }
+
+  @Test("of two bursts whose names Unicode takes for one text, each gets back the representative that it had")
+  func spelledAlike() async throws {
+    let small = try SmallLibrary()
+    var bursts: [[LocalIdentifier]] = []
+    for name in ["caf\u{E9}", "cafe\u{301}"] { bursts.append(try await burst(small, named: name)) }
+    let chosen = try small.library.performChangesAndWait { block in
+      for ids in bursts { block.setRepresentative(ofBurst: ids[1]) }
+    }.token
+    let report = try small.library.undoAndWait(.commit(chosen))
+    #expect(report.conflicts.isEmpty)
+    for ids in bursts { #expect(try representatives(small, ids) == [ids[0]]) }
     #expect(try isSound(small))
   }
 }

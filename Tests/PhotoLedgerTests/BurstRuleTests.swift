@@ -135,4 +135,17 @@ struct BurstRuleTests {
     #expect(try representatives(small, ids).isEmpty, "The asset of a client that sees none represents the burst.")
     #expect(try await join(2001) == .limitExceeded)
   }
+
+  @Test("of two bursts whose names Unicode takes for one text, each gets a representative when theirs go (BU-01)")
+  func spelledAlike() async throws {
+    let small = try SmallLibrary()
+    var bursts: [[LocalIdentifier]] = []
+    for name in ["caf\u{E9}", "cafe\u{301}"] { bursts.append(try await burst(small, [[], []], named: name)) }
+    let former = bursts.map { $0[0] }
+    #expect(try representatives(small, bursts.flatMap(\.self)) == former)
+    try await small.change { $0.deleteAssets(former) }
+    try await small.change { $0.purgeAssets(former) }
+    let others = bursts.map { $0[1] }
+    #expect(try representatives(small, others) == others)
+  }
 }

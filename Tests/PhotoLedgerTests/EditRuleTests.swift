@@ -409,4 +409,24 @@ struct EditRuleTests {
     let made = try await room.small.library.performChanges { $0.createAsset(creation) }
     #expect(try room.small.library.asset(made.created[0])?.originalResourceChoice == .raw)
   }
+
+  @Test("a replaced content identifier finds the asset no more, also where Unicode takes the next one for the same")
+  func replacedContentIdentifier() async throws {
+    let room = try Darkroom()
+    let library = room.small.library
+    let id = try await room.photo()
+    let identifiers = ["caf\u{E9}", "cafe\u{301}"]
+    var tokens: [Token] = []
+    for (index, identifier) in identifiers.enumerated() {
+      var rendered = AssetResource.invented(index + 1, .fullSizePhoto)
+      rendered.contentIdentifier = identifier
+      try await room.edit(id, Darkroom.edit("recipe \(index)", [.staged(rendered)]))
+      tokens.append(try library.currentToken)
+    }
+    #expect(try library.assets(withContentIdentifier: identifiers[0]).isEmpty)
+    #expect(try library.assets(withContentIdentifier: identifiers[1]).map(\.id) == [id])
+    let earlier = try library.at(tokens[0])
+    #expect(try earlier.assets(withContentIdentifier: identifiers[0]).map(\.id) == [id])
+    #expect(try earlier.assets(withContentIdentifier: identifiers[1]).isEmpty)
+  }
 }

@@ -307,7 +307,7 @@ extension Projections {
       try t.delete(key.span.bytes, in: pairing)
     }
     guard let identifier = resource.contentIdentifier else { return }
-    if !others.contains(where: { $0.contentIdentifier == identifier }) {
+    if !others.contains(where: { $0.contentIdentifier?.exact == identifier.exact }) {
       let key = hashKey(Self.pairingKey(identifier), number)
       try t.delete(key.span.bytes, in: pairing)
     }

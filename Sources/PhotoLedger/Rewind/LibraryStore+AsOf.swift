@@ -265,7 +265,7 @@ extension LibraryStore {
     withContentIdentifier text: String, at moment: Moment?, _ t: borrowing StoreReading
   ) throws -> [ObjectNumber] {
     try assets(try core.projections.assets(withContentIdentifier: text, in: t), at: moment, t) { details in
-      details.resources.contains { $0.contentIdentifier == text }
+      details.resources.contains { $0.contentIdentifier?.exact == text.exact }
     }
   }
 

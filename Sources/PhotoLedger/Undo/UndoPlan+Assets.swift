@@ -58,7 +58,7 @@ extension UndoJudge {
       else { return }
     }
     plan.removals.append(row.number)
-    if let burst = row.burstIdentifier { plan.bursts.insert(burst) }
+    if let burst = row.burstIdentifier { plan.bursts.insert(burst.exact) }
     if let stack = row.stack { plan.stacks.insert(stack) }
     plan.report.changes.append(change)
   }
@@ -119,7 +119,7 @@ extension UndoJudge {
     existence.isByUndo = true
     existence.places = []  // They are judged with all places.
     plan.returns.append(existence)
-    if let burst = existence.row.burstIdentifier { plan.bursts.insert(burst) }
+    if let burst = existence.row.burstIdentifier { plan.bursts.insert(burst.exact) }
     if let stack = existence.row.stack { plan.stacks.insert(stack) }
     plan.report.changes.append(change)
     return existence
@@ -187,7 +187,7 @@ extension UndoJudge {
     let (field, current) = (known.field, row[known.field])
     if field == .representsBurst {
       // The representative of a burst is determined at the end; later choices are not conflicts, and stay.
-      if let burst = row.burstIdentifier { plan.bursts.insert(burst) }
+      if let burst = row.burstIdentifier { plan.bursts.insert(burst.exact) }
       guard verdict(known.net, current) == .stands else { return }
     }
     if field == .stack {
@@ -208,19 +208,19 @@ extension UndoJudge {
     let removed = Set(plan.removals)
     for burst in plan.bursts {
       // Neither one that the chosen commits made the representative, nor one that goes.
-      let later = try projections.assets(ofBurst: burst, in: t).first { number in
+      let later = try projections.assets(ofBurst: burst.text, in: t).first { number in
         guard !composition.representatives.contains(number), !removed.contains(number) else { return false }
         return try projections.asset(number, in: t)?.flags.contains(.representsBurst) ?? false
       }
       plan.representatives[burst] = later
     }
-    var restored: [ObjectNumber: String] = [:]
+    var restored: [ObjectNumber: ExactText] = [:]
     for existence in plan.returns where existence.row.flags.contains(.representsBurst) {
-      restored[existence.row.number] = existence.row.burstIdentifier
+      restored[existence.row.number] = existence.row.burstIdentifier?.exact
     }
     for (row, edit) in plan.assetEdits {
       guard let change = edit.changes.first(where: { $0.field == .representsBurst }) else { continue }
-      restored[row.number] = change.new == .bool(true) ? row.burstIdentifier : nil
+      restored[row.number] = change.new == .bool(true) ? row.burstIdentifier?.exact : nil
     }
     var dropped: Set<ObjectNumber> = []
     for (number, burst) in restored.sorted(by: { $0.key < $1.key }) {
@@ -229,7 +229,7 @@ extension UndoJudge {
     }
     for burst in plan.bursts where plan.representatives[burst] == nil {
       // None is restored, as the former one was purged: the oldest member takes over, or stays.
-      let oldest = try projections.assets(ofBurst: burst, in: t).first { !removed.contains($0) }
+      let oldest = try projections.assets(ofBurst: burst.text, in: t).first { !removed.contains($0) }
       guard let oldest, try projections.asset(oldest, in: t)?.flags.contains(.representsBurst) == true else { continue }
       dropped.insert(oldest)
     }

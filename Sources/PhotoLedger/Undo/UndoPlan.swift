@@ -103,9 +103,9 @@ struct UndoPlan {
   /// Created assets that go.
   var removals: [ObjectNumber] = []
   /// The bursts that lose or get a member, or another representative.
-  var bursts: Set<String> = []
+  var bursts: Set<ExactText> = []
   /// The assets that represent these bursts afterwards, where the undo restores one or other commits chose one since.
-  var representatives: [String: ObjectNumber] = [:]
+  var representatives: [ExactText: ObjectNumber] = [:]
   /// The stacks that lose or get a member.
   var stacks: Set<LocalIdentifier> = []
 

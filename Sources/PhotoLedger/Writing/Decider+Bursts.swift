@@ -55,8 +55,8 @@ extension Decider {
   mutating func leaveBursts(_ rows: [AssetRow], _ t: inout WriteTransaction) throws {
     let leaving = Set(rows.map(\.number))
     let representatives = rows.filter { $0.flags.contains(.representsBurst) }
-    for burst in distinct(representatives.compactMap(\.burstIdentifier)) {
-      guard let oldest = try projections.assets(ofBurst: burst, in: t).first(where: { !leaving.contains($0) })
+    for burst in distinct(representatives.compactMap(\.burstIdentifier?.exact)) {
+      guard let oldest = try projections.assets(ofBurst: burst.text, in: t).first(where: { !leaving.contains($0) })
       else { continue }
       try setRepresentative(oldest, among: [oldest], &t)
     }

@@ -93,7 +93,9 @@ extension Decider {
     try takeOut(plan.removals, &t)
     try delete(plan.deletions, &t)
     try giveBack(plan.covers, order.outcome, &t)
-    for burst in plan.bursts.sorted() { try settleBurst(burst, representedBy: plan.representatives[burst], &t) }
+    for burst in plan.bursts.sorted(by: { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }) {
+      try settleBurst(burst.text, representedBy: plan.representatives[burst], &t)
+    }
     for stack in plan.stacks.sorted(by: { ($0.high, $0.low) < ($1.high, $1.low) }) { try settleStack(stack, &t) }
     if let firstAvailable = plan.firstAvailable { try record(.historyShortened(firstAvailable), &t) }
   }
