@@ -203,7 +203,7 @@ struct LogImport {
     do {
       for start in stride(from: UInt64(1), through: head, by: Int(batch)) {
         let wanted = start...min(head, start + batch - 1)
-        try core.environment.read { source in try apply(wanted, of: head, from: source, progress) }
+        try core.environment.write { t in try apply(wanted, of: head, in: &t, progress) }
       }
     } catch let unreadable as UnreadableEvent where unreadable.failure.code == .corrupted {
       // Payloads in the lines were decoded with them; what stands for an erased one is read once more, and throws where
@@ -243,11 +243,13 @@ struct LogImport {
   /// The line of an event, from 1; the first line has none.
   private func line(of sequence: UInt64) -> UInt64 { sequence - heading.after.sequence + 1 }
 
+  /// Applies events that the log has already. The snapshot that they are read from lasts no longer than this: a full
+  /// map cannot grow, and the transaction cannot run again, before it ends.
   private func apply(
-    _ wanted: ClosedRange<UInt64>, of head: UInt64, from source: borrowing StoreReading,
-    _ progress: (TaskProgress) -> Bool
+    _ wanted: ClosedRange<UInt64>, of head: UInt64, in t: inout WriteTransaction, _ progress: (TaskProgress) -> Bool
   ) throws {
-    try core.environment.write { t in
+    // Under the writer's lock it is of the last commit.
+    try core.environment.read { source in
       _ = try core.projections.replay(core.log, wanted, from: source, in: &t) { done in
         progress(TaskProgress(phase: "replay", done: done, total: head))
       }

@@ -3,10 +3,11 @@ import Foundation
 import JSONReading
 import LMDB
 import LibraryAudit
-import LibraryMaintenance
 import PhotoLedger
 import TestSupport
 import Testing
+
+@testable import LibraryMaintenance
 
 @Suite("The log as JSON lines")
 struct LogExportTests {
@@ -30,6 +31,33 @@ struct LogExportTests {
     #expect(try LogText.lines(library) == lines)
     #expect(try StoreDump(Environment.store(ofLibrary: again.path)).difference(from: kept.dump()) == nil)
     #expect(try library.verify(scratch: kept.folder.url).isSound)
+  }
+
+  @Test("an import whose log and whose projections fill the map goes on with a larger one")
+  func fullMap() throws {
+    let made = try TemporaryLibrary()
+    _ = try made.create(500)
+    let place = made.folder.place("again")
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+    // The first one to open the store in this process decides how large its map is.
+    let mapSize = 64 << 10
+    var options = LibraryStore.options
+    (options.durability, options.mapSize, options.drainSeconds) = (.unsafeNoSync, mapSize, 1)
+    let path = place.appending(path: "store").path
+    let store = try Environment.open(path: path, options: options)
+    let lines = LogLines(LogText.source(try LogText.lines(made.library)))
+    var sizeWithLog = 0
+    let token = try LogImport.fill(place.path, lines, try lines.heading(), .seeded(2)) { progress in
+      if progress.phase == "log", let statistics = try? store.statistics() { sizeWithLog = statistics.mapSize }
+      return true
+    }
+    #expect(try token == made.library.currentToken)
+    let again = try Environment.open(path: path, options: options)
+    #expect(sizeWithLog > mapSize, "The log alone fills it.")
+    #expect(try again.statistics().mapSize > sizeWithLog, "The projections fill it again.")
+    let original = try StoreDump(Environment.store(ofLibrary: made.url.path))
+    #expect(try StoreDump(again).difference(from: original) == nil)
+    try again.close()
   }
 
   @Test("a line is readable by other tools: JSON with the record's parts, and the payload in text")
