@@ -111,6 +111,19 @@ struct ReplayAheadTests {
     #expect(try scene.difference() == nil)
   }
 
+  @Test("a replay where the system allows no further thread has the same result")
+  func noThread() throws {
+    let scene = try Scene(assets: 300)
+    let head = try scene.head()
+    let done = try scene.stored.read { source in
+      try scene.environment.write { t in
+        // No stack of a PiB can be had.
+        try scene.projections.replay(scene.log, 1...head, from: source, stackSize: 1 << 50, in: &t)
+      }
+    }
+    #expect(try done == head && scene.difference() == nil)
+  }
+
   @Test("a replay in parts, of which each ends by its weight within a piece, has the same result")
   func parts() throws {
     let scene = try Scene(assets: 300)

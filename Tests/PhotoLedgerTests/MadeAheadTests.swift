@@ -77,4 +77,29 @@ struct MadeAheadTests {
     }
     #expect(used == 5)
   }
+
+  @Test("where the system allows no further thread, nothing is made, and the caller says what happens then")
+  func withoutThread() throws {
+    // No stack of a PiB can be had.
+    let stackSize = 1 << 50
+    let error = #expect(throws: LibraryError.self) {
+      try MadeAhead.run(stackSize: stackSize) { give in
+        Issue.record("A piece is made.")
+        _ = give(1)
+      } _: { (_: Int) in
+        true
+      }
+    }
+    #expect(error?.code == .storage)
+    var reasons: [LibraryError.Code] = []
+    try MadeAhead.run(stackSize: stackSize) { give in
+      Issue.record("A piece is made.")
+      _ = give(1)
+    } _: { (_: Int) in
+      true
+    } withoutThread: { reason in
+      reasons.append(reason.code)
+    }
+    #expect(reasons == [.storage])
+  }
 }

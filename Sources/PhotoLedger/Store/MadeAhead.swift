@@ -23,19 +23,24 @@ package enum MadeAhead {
 
   /// Makes pieces and passes them on.
   /// - Parameters:
+  ///   - stackSize: the bytes of the thread's stack; 0: the usual size.
   ///   - make: makes all pieces and gives each to the function that it is called with, which says whether to go on.
   ///   - use: is given each piece, and says whether to go on.
-  /// - Throws: what `use` throws; otherwise what `make` throws, after the pieces that it made before; ``LibraryError``
-  ///   `.storage` if the system allows no further thread.
+  ///   - withoutThread: called instead of both if the system allows no further thread, with the ``LibraryError``
+  ///     `.storage` that says so.
+  /// - Throws: what `use` throws; otherwise what `make` throws, after the pieces that it made before; what
+  ///   `withoutThread` throws, which is its error by default.
   package static func run<Piece: Sendable>(
+    stackSize: Int = 0,
     _ make: @escaping @Sendable (_ give: (Piece) -> Bool) throws -> Void,
-    _ use: (Piece) throws -> Bool
+    _ use: (Piece) throws -> Bool,
+    withoutThread: (LibraryError) throws -> Void = { throw $0 }
   ) throws {
     let belt = Belt<Piece>()
     do throws(LibraryError) {
-      try OwnThread.start("ledger-ahead") { belt.end(Result { try make { belt.give($0) } }) }
+      try OwnThread.start("ledger-ahead", stackSize: stackSize) { belt.end(Result { try make { belt.give($0) } }) }
     } catch {
-      belt.end(.failure(error))
+      return try withoutThread(error)
     }
     // Whatever comes, nothing is being made any more when this returns.
     defer { belt.stop() }

@@ -9,6 +9,8 @@ package import LMDB
 //     a thread   read 1 … 256   read 257 … 512   read …
 //     caller's           ───────── apply 1 … 256 ───── apply 257 … 512 …
 //
+// Where the system allows no further thread, or another cannot read the snapshot, the caller's thread reads as well.
+//
 // Invariant: the events are applied in their order, and a failure to read one comes after those before it were applied,
 // as in a replay by one thread. No event behind the last one to apply is read, and what waits is bounded in bytes: one
 // event may hold edits of hundreds of assets.
@@ -19,7 +21,7 @@ extension Projections {
   /// The bytes of payloads after which no further event is passed on with those before it.
   static let bytesTogether = 64 << 10
 
-  /// The snapshot could not be read by another thread.
+  /// No other thread can read the snapshot, or there is none.
   private struct NotShared: Error {}
 
   /// Applies events to this store, reading them ahead from a log that may be in another.
@@ -28,14 +30,15 @@ extension Projections {
   ///   - source: the snapshot of the log's store.
   ///   - skipped: the quarantined ones, with the reasons.
   ///   - weightMax: the weight of events after which it is enough: they change rows, and with them pages.
+  ///   - stackSize: the bytes of the stack of the thread that reads ahead; 0: the usual size.
   ///   - progress: called with the last applied event, every ``reportInterval`` events; return `false` to cancel.
   /// - Returns: the last applied event.
   /// - Throws: ``LibraryError`` `.corrupted` if the log lacks one of them, `.userCancelled` if `progress` returns
-  ///   `false`, `.storage` if the system allows no further thread; ``UnreadableEvent`` for one that cannot be applied.
+  ///   `false`; ``UnreadableEvent`` for one that cannot be applied.
   package func replay(
     _ log: EventLog, _ sequences: ClosedRange<UInt64>, from source: borrowing ReadTransaction,
-    quarantining skipped: [UInt64: String] = [:], weightMax: UInt64 = .max, in t: inout WriteTransaction,
-    progress: (UInt64) -> Bool = { _ in true }
+    quarantining skipped: [UInt64: String] = [:], weightMax: UInt64 = .max, stackSize: Int = 0,
+    in t: inout WriteTransaction, progress: (UInt64) -> Bool = { _ in true }
   ) throws -> UInt64 {
     let snapshot = source.held
     // A new thread does not have the task-local values of its starter.
@@ -43,7 +46,7 @@ extension Projections {
     var course = ReplayCourse(sequences, skipped, weightMax, gathering: unread, in: &t)
     var last: UInt64?
     do {
-      try MadeAhead.run { (give: ([ReadEvent]) -> Bool) in
+      try MadeAhead.run(stackSize: stackSize) { (give: ([ReadEvent]) -> Bool) in
         let wasShared = try Event.$upcaster.withValue(upcaster) { () throws -> Bool in
           try snapshot.read { source in
             try Self.read(log, sequences, from: source, quarantining: skipped, weightMax: weightMax, give)
@@ -57,6 +60,8 @@ extension Projections {
           if isLast { last = event.sequence }
         }
         return last == nil
+      } withoutThread: { _ in
+        throw NotShared()
       }
     } catch is NotShared {
       // Nothing was applied: it is known before the first event.
