@@ -8,8 +8,9 @@ import LMDB
 //     client.edited   requested readWrite ─────▶ waits ─────▶ status readWrite ─────▶ answered
 //
 // A request is an event, and so is its answer, so what waits follows from the client's own history: a request that no
-// decision about the level came after, while the level is undecided. Rejected: a column of the client's row (another
-// format of the store, for what a handful of events says).
+// decision about the level came after, while the level is undecided. Adding is not undecided for a client that may
+// read, since that includes it. Rejected: a column of the client's row (another format of the store, for what a handful
+// of events says).
 
 /// A pending request of a client for permission.
 package struct AccessRequest: Sendable {
@@ -77,7 +78,7 @@ extension LibraryStore {
     of row: ClientRow, _ t: borrowing StoreReading
   ) throws -> [(level: AccessLevel, date: Date)] {
     var found: [(level: AccessLevel, date: Date)] = []
-    for level in [AccessLevel.readWrite, .addOnly] where row[level].status == .notDetermined {
+    for level in [AccessLevel.readWrite, .addOnly] where row.authorizationStatus(for: level) == .notDetermined {
       guard let date = try lastRequest(of: row.number, level, t) else { continue }
       found.append((level, date))
     }

@@ -57,6 +57,21 @@ struct AuthorizationAuditTests {
     #expect(try small.library.clientAccess() == ClientAccess(readWrite: .authorized, addOnly: .authorized))
   }
 
+  @Test("a request to add does not wait while the client may read, which includes adding (AU-09)")
+  func includedRequest() async throws {
+    let small = try SmallLibrary()
+    let app = try await small.ruleClient(.notDetermined)
+    _ = try app.store.perform([.client(named: app.client, .request(.addOnly))], as: app.client, cause: nil)
+    #expect(try app.clientAccess().waiting == [.addOnly])
+    #expect(try small.library.accessRequests().map(\.level) == [.addOnly])
+    try await small.change { $0.setAuthorizationStatus(.authorized, of: app.client) }
+    let included = try app.clientAccess()
+    #expect(included.addOnly == .authorized && included.waiting.isEmpty)
+    #expect(try small.library.accessRequests().isEmpty)
+    try await small.change { $0.setAuthorizationStatus(.denied, of: app.client) }
+    #expect(try app.clientAccess().waiting == [.addOnly])
+  }
+
   @Test("each level has a status of its own, which may change at any time and is in the log (AU-09)")
   func levels() async throws {
     let small = try SmallLibrary()
