@@ -89,6 +89,7 @@
       targets["/v1/objects/{object}/history"] = "/v1/objects/\(asset)/history"
       targets["/v1/objects/{object}/access"] = "/v1/objects/\(asset)/access"
       targets["/v1/clients/{client}/access"] = "/v1/clients/app/access"
+      targets["/v1/clients/{client}/origins"] = "/v1/clients/app/origins"
       targets["/v1/collections/{collection}/blame"] = "/v1/collections/\(album)/blame"
       targets["/api/assets/{asset}"] = "/api/assets/\(asset)"
       targets["/api/albums/{album}"] = "/api/albums/\(album)"

@@ -163,7 +163,7 @@
       }
     }
 
-    @Test("only the origins that a picking session names may show its page in a frame, and only that page")
+    @Test("only origins that a session names and the owner approved may show its page in a frame, and only that page")
     func framed() async throws {
       try await TestGallery.serving(page: try PageFiles.ofProgram()) { gallery in
         func ancestors(_ path: String) throws -> String {
@@ -175,6 +175,10 @@
         let made = try gallery.ask("POST", "/v1/picking", json: ["origins": origins], key: app.key).json()
         #expect(made["origins"] as? [String] == origins)
         let session = try #require(made["session"] as? String)
+        #expect(try ancestors("/?pick=\(session)") == "'none'")
+        let client = app.client.replacing("#", with: "%23")
+        let approval = try gallery.ask("PUT", "/v1/clients/\(client)/origins", json: ["origins": origins])
+        #expect(approval.status == 200, "\(approval)")
         #expect(try ancestors("/?pick=\(session)") == "https://app.example http://localhost:3000")
         for path in ["/", "/?pick=other", "/share", "/camera"] { #expect(try ancestors(path) == "'none'") }
         let bad = [

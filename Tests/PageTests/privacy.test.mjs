@@ -17,12 +17,14 @@ const client = (name, more = {}) => ({
 /** The page over clients, which a request of an app has it read again. */
 async function page(context) {
   const state = { clients: [client('television'), client('frame')], keys: [{ name: 'k', client: 'television',
-    label: 'Remote', created: '2026-01-01T00:00:00Z', expires: '2027-01-01T00:00:00Z' }] };
+    label: 'Remote', created: '2026-01-01T00:00:00Z', expires: '2027-01-01T00:00:00Z' }], origins: [] };
   const selection = ['a0', 'a1'].map((object) => ({ ground: 'selection', object, to: null,
     from: { token: 't', date: '2026-01-01T00:00:00Z' } }));
-  const app = frame(2, async (method, path) => {
+  const app = frame(2, async (method, path, options) => {
     if (method === 'DELETE') state.keys = [];
-    return { clients: state.clients, keys: state.keys, shares: [], records: selection, next: null };
+    if (method === 'PUT') state.origins = options.json.origins;
+    const { clients, keys, origins } = state;
+    return { clients, keys, origins, shares: [], records: selection, next: null };
   });
   const turns = async () => { for (let turn = 0; turn < 20; turn += 1) await settled(); };
   app.requests = Object.assign(new EventTarget(), { waiting: [] });
@@ -90,6 +92,46 @@ test('a key that is withdrawn leaves its client’s card though the client is as
   assert.equal(withdraw(), undefined);
   assert.equal(card('frame'), other);
 });
+
+test('a page that may show a client’s picker is listed, and withdrawn alone', async (context) => {
+  const { state, card, details, turns } = await page(context);
+  state.origins = ['https://a.example', 'https://b.example'];
+  await details('television');
+  const listed = () => card('television').querySelectorAll('[data-origin]').map((one) => one.dataset.origin);
+  assert.deepEqual(listed(), state.origins);
+  card('television').querySelector('[data-origin]').click();
+  await turns();
+  await details('television');
+  assert.deepEqual([state.origins, listed()], [['https://b.example'], ['https://b.example']]);
+});
+
+test('the owner is asked about the pages that may not show the picker yet, and approves them beside the others',
+  async () => {
+    const { frameQuestion } = await load('views/framing.js');
+    const sent = [];
+    let scopes = ['owner'];
+    const guest = frame(0, async (method, path, options) => {
+      sent.push([method, path, options?.json]);
+      return { scopes };
+    });
+    const presentation = { client: 'app#1', origins: ['https://a.example', 'https://b.example'],
+      approvedOrigins: ['https://a.example', 'https://c.example'] };
+    const question = await frameQuestion(guest, 'app', presentation);
+    assert.match(question.textContent, /https:\/\/b\.example/);
+    assert.doesNotMatch(question.textContent, /https:\/\/a\.example/);
+    document.body.replaceChildren(question);
+    question.querySelector('button').click();
+    await settled();
+    assert.deepEqual(sent.pop(), ['PUT', '/v1/clients/app%231/origins',
+      { origins: ['https://a.example', 'https://c.example', 'https://b.example'] }]);
+    assert.equal(question.isConnected, false);
+    // Others than the owner cannot approve, and what is approved is not asked about.
+    scopes = ['read'];
+    assert.equal(await frameQuestion(guest, 'app', presentation), null);
+    sent.length = 0;
+    assert.equal(await frameQuestion(guest, 'app', { ...presentation, origins: ['https://a.example'] }), null);
+    assert.deepEqual(sent, []);
+  });
 
 test('details that are opened again are read again, and stay open when the client changes', async (context) => {
   const { state, card, details, say } = await page(context);

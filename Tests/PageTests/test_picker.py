@@ -79,7 +79,8 @@ class PickerTests(PageTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.secret = cls.gallery.ask("POST", "/v1/clients", {"name": HOSTILE, "usage": "It prints cards."}, key=None).json["secret"]
+        made = cls.gallery.ask("POST", "/v1/clients", {"name": HOSTILE, "usage": "It prints cards."}, key=None).json
+        cls.secret, cls.client = made["secret"], made["client"]
         cls.newest = [one["localIdentifier"] for one in cls.gallery.assets("--sort", "creationDate:desc")]
 
     def begin(self, **options):
@@ -346,32 +347,48 @@ class PickerTests(PageTest):
         self.assertEqual(len(self.gallery.assets()), before - 1)
         self.gallery.commit({"op": "asset.restore", "assets": [self.newest[0]]})
 
-    def framed(self, adds_origins):
-        """Opens the sample app's frame, and goes into it."""
+    def approve(self, origins):
+        path = f"/v1/clients/{urllib.parse.quote(self.client, safe='')}/origins"
+        answer = self.gallery.ask("PUT", path, {"origins": origins})
+        self.assertEqual(answer.status, 200, answer.body)
+        self.addCleanup(self.gallery.ask, "PUT", path, {"origins": []})
+
+    def framed(self, adds_origins=True, is_approved=True):
+        """Opens the sample app's frame."""
         app = App(self.gallery, self.secret, adds_origins)
         self.addCleanup(app.close)
+        if is_approved:
+            self.approve([app.address])
         self.browser.sign_in(self.gallery, path="/healthz")
         self.browser.driver.get(app.address + "/")
         self.addCleanup(self.browser.driver.switch_to.default_content)
         self.browser.click("#inline")
         return app
 
-    def test_a_frame_of_an_origin_that_is_not_named_is_refused(self):
-        self.framed(adds_origins=False)
-        frame = self.browser.one("iframe")
-        self.browser.driver.switch_to.frame(frame)
-        wait(lambda: self.browser.js("return location.href").startswith("chrome-error:"), "the frame is refused")
+    def test_a_frame_of_an_origin_that_is_not_named_or_not_approved_is_refused(self):
+        for choices in ({"adds_origins": False}, {"is_approved": False}):
+            self.framed(**choices)
+            self.browser.driver.switch_to.frame(self.browser.one("iframe"))
+            wait(lambda: self.browser.js("return location.href").startswith("chrome-error:"), f"{choices}: the frame is refused")
+            self.browser.driver.switch_to.default_content()
 
     def test_a_frame_of_a_named_origin_shows_the_picker(self):
-        answer = self.gallery.ask("POST", "/v1/picking", {"origins": ["https://app.example"]}, key=self.secret)
-        if answer.status == 400:
-            self.skipTest(f"This server lets no session name origins: {answer.json['detail']}")
-        app = self.framed(adds_origins=True)
+        app = self.framed()
         self.browser.driver.switch_to.frame(self.browser.one("iframe"))
         self.tile(0).click()
         self.browser.driver.switch_to.default_content()
         self.browser.wait_text("open: 1", "#state")
         self.assertEqual(len(self.state({"session": app.session})["items"]), 1)
+
+    def test_the_owner_approves_in_a_window_which_pages_may_show_the_picker(self):
+        session = self.begin(origins=["https://a.example", "https://b.example"])
+        self.assertEqual(session["approvedOrigins"], [])
+        self.present(session)
+        self.browser.wait_text("https://a.example, https://b.example", ".pick-frames")
+        self.browser.click("[data-act=allow-frames]")
+        wait(lambda: self.state(session)["approvedOrigins"] == session["origins"], "the app sees the approval")
+        self.approve([])
+        wait(lambda: self.browser.all(".pick-frames") == [], "the question is answered")
 
 
 class OnRequestTests(PageTest):

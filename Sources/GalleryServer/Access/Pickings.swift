@@ -18,7 +18,7 @@
     struct Entry: Sendable {
       let session: PickingSession
       let expires: Date
-      /// Who may show the session's page in a frame.
+      /// The origins whose pages are to show the session's page in a frame, once they are approved.
       let origins: [String]
       /// Counts up.
       let number: UInt64
@@ -53,7 +53,7 @@
 
     /// Keeps a session, and follows its results.
     /// - Parameters:
-    ///   - origins: the origins that may show its page in a frame.
+    ///   - origins: the origins whose pages are to show its page in a frame, see ``ApprovedOrigins``.
     ///   - changed: called after each result.
     /// - Throws: ``Problem`` 429 if the client has too many, or no other client has more that can make room; the
     ///   session is cancelled then.

@@ -19,6 +19,13 @@
         .gathering("POST", "/v1/clients/{client}/answer", .owner, limit: JSON.assetsByteLimit) { call, body in
           try answer(call, try JSONReader.read(body))
         },
+        .reading("GET", "/v1/clients/{client}/origins", .owner) { call in
+          try call.checkQuery([])
+          return origins(call)
+        },
+        .gathering("PUT", "/v1/clients/{client}/origins", .owner) { call, body in
+          try approve(call, try JSONReader.read(body))
+        },
         .reading("DELETE", "/v1/clients/{client}", .owner) { call in
           try call.checkQuery([])
           guard try deny(call.parameters[0], call.server) else { throw Problem.notFound }
@@ -157,7 +164,29 @@
       }
     }
 
-    /// Takes everything from a client: its unfinished uploads, its keys, what it waits for, and its permission.
+    /// The origins whose pages may show the client's pickers in a frame.
+    private static func origins(_ call: Call) -> HTTPResponse {
+      let origins = call.server.approvedOrigins.origins(of: call.parameters[0])
+      return .json(["origins": .list(origins.map { .text($0) })], [("Cache-Control", "no-store")])
+    }
+
+    /// Approves origins for a client, which the library need not know yet: picking needs no permission.
+    private static func approve(_ call: Call, _ json: JSON) throws -> HTTPResponse {
+      try call.checkQuery([])
+      try json.checkKeys(["origins"])
+      guard let origins = try json.texts("origins") else {
+        throw Problem.malformed("The body needs 'origins', a list of origins; an empty one withdraws all.")
+      }
+      try ApprovedOrigins.check(origins, atMost: ApprovedOrigins.limitOfClient)
+      let client = call.parameters[0]
+      if !origins.isEmpty { try call.server.library.checkName(ofClient: client) }
+      try call.server.approvedOrigins.approve(origins, of: client)
+      call.server.watch.wake()
+      return Self.origins(call)
+    }
+
+    /// Takes everything from a client: its unfinished uploads, its keys, what it waits for, its permission, and the
+    /// origins that were approved for it.
     /// - Returns: false for a client that the library does not have.
     static func deny(_ client: String, _ server: GalleryServer) throws -> Bool {
       guard try server.library.clients().contains(where: { $0.name.exact == client.exact }) else { return false }
@@ -177,6 +206,7 @@
       server.watch.wake()
       // What cannot be dropped now is out of reach, and goes by its age.
       try? server.uploads.forgetAll(of: client)
+      try server.approvedOrigins.approve([], of: client)
       return true
     }
   }

@@ -8,8 +8,8 @@
       .reading("GET", "/", .nothing) { call in
         // Other parameters are passed over, as in all documents: sites and messengers add some to links.
         guard let session = try call.query("pick") else { return try document(call, "index.html") }
-        let origins = call.server.picking.entry(session)?.origins ?? []
-        return try document(call, "pick.html", framedBy: origins)
+        let entry = call.server.picking.entry(session)
+        return try document(call, "pick.html", framedBy: entry.map { call.server.approvedOrigins.framing($0) } ?? [])
       },
       .reading("GET", "/share", .nothing) { call in try document(call, "share.html") },
       .reading("GET", "/camera", .nothing) { call in try document(call, "camera.html") },
@@ -42,8 +42,11 @@
       guard let page = try call.server.page?.current(), let file = try page.file(name) else { throw Problem.notFound }
       let text = String(decoding: file.bytes, as: UTF8.self)
         .replacing("/page/latest/", with: "/page/\(page.hash)/")
+      // A browser that holds the document with an earlier policy is to get it with this one.
+      let framing = ancestors.isEmpty ? "" : "-\(Keyring.hash(ancestors.joined(separator: " ")).prefix(16))"
       let fields = [
-        ("Content-Type", file.type), ("Cache-Control", "no-cache"), ("ETag", "\"\(page.hash)-\(file.tag)\""),
+        ("Content-Type", file.type), ("Cache-Control", "no-cache"),
+        ("ETag", "\"\(page.hash)-\(file.tag)\(framing)\""),
       ]
       if call.holds(fields) { return HTTPResponse(304, headers(framedBy: ancestors) + fields) }
       return HTTPResponse(200, headers(framedBy: ancestors) + fields, .bytes(Array(text.utf8)))

@@ -93,7 +93,8 @@
       if try json.flag("removeLocation") { configuration.metadataOptions.insert(.removeLocation) }
       if try json.flag("removeCaptions") { configuration.metadataOptions.insert(.removeCaptions) }
       let seconds = try json.whole("seconds", in: 1...86_400) ?? 3_600
-      let origins = try origins(json.texts("origins") ?? [])
+      let origins = try json.texts("origins") ?? []
+      try ApprovedOrigins.check(origins, atMost: 8)
       let server = call.server
       let session = try library.beginPicking(configuration)
       try server.picking.add(session, seconds: Double(seconds), origins: origins) { [watch = server.watch] in
@@ -107,20 +108,8 @@
       server.watch.wake()
       guard let entry = server.picking.entry(session.id) else { throw Problem.notFound }
       return .json(
-        describe(entry), status: 201,
+        describe(entry, server), status: 201,
         [("Location", "/v1/picking/\(session.id)"), ("Cache-Control", "no-store")])
-    }
-
-    /// Origins as a header may name them: a scheme, a host, and a port. Anything else could say more in that header.
-    private static func origins(_ texts: [String]) throws(Problem) -> [String] {
-      guard texts.count <= 8 else {
-        throw .malformed("'origins' has \(texts.count) entries; pass at most 8.")
-      }
-      let form = #/https?://[a-z0-9](?:[a-z0-9.\-]*[a-z0-9])?(?::[0-9]{1,5})?/#
-      for text in texts where text.utf8.count > 300 || text.wholeMatch(of: form) == nil {
-        throw .malformed("'\(text.prefix(80))' is not an origin; pass one such as https://app.example.")
-      }
-      return texts
     }
 
     private static func representation(_ text: String?) throws(Problem) -> AssetRepresentation {
@@ -139,9 +128,9 @@
       return entry
     }
 
-    private static func state(_ call: Call) throws -> JSON { describe(try own(call)) }
+    private static func state(_ call: Call) throws -> JSON { describe(try own(call), call.server) }
 
-    private static func describe(_ entry: Pickings.Entry) -> JSON {
+    private static func describe(_ entry: Pickings.Entry, _ server: GalleryServer) -> JSON {
       let items = entry.items.map { item -> JSON in
         [
           "item": JSON(item.token), "asset": JSON(item.assetIdentifier),
@@ -151,7 +140,9 @@
       return [
         "session": .text(entry.session.id), "pickerUri": .text("/?pick=\(entry.session.id)"),
         "state": .text(entry.state.rawValue), "expires": .text(DateText.instant(entry.expires)),
-        "origins": .list(entry.origins.map { .text($0) }), "items": .list(items),
+        "origins": .list(entry.origins.map { .text($0) }),
+        "approvedOrigins": .list(server.approvedOrigins.origins(of: entry.session.client).map { .text($0) }),
+        "items": .list(items),
       ]
     }
 
@@ -212,11 +203,15 @@
       let presenter = try presenter(call)
       let now = presenter.presentation
       guard case .object(let members) = describe(presenter.session) else { throw Problem.notFound }
+      let asked = call.server.picking.entry(presenter.session.id)?.origins ?? []
+      let approved = call.server.approvedOrigins.origins(of: presenter.session.client)
       return .object(
         members + [
           JSON.Member("state", .text(now.state.rawValue)), JSON.Member("limit", .integer(Int64(now.selectionLimit))),
           JSON.Member("selection", .list(now.selection.map { .text($0) })),
           JSON.Member("withheld", .list(now.withheld.names.map { .text($0) })),
+          JSON.Member("origins", .list(asked.map { .text($0) })),
+          JSON.Member("approvedOrigins", .list(approved.map { .text($0) })),
         ])
     }
 

@@ -76,6 +76,7 @@
     let passwords: Passwords
     let people: People
     let shares: Shares
+    let approvedOrigins: ApprovedOrigins
     let keyring: Keyring
     let throttles: Throttles
     let watch: AccessWatch
@@ -132,6 +133,7 @@
       passwords = try Passwords(environment: environment)
       people = try People(folder: folder, environment: environment, passwords: passwords)
       shares = try Shares(folder: folder, environment: environment)
+      approvedOrigins = try ApprovedOrigins(folder: folder)
       self.renditions = Renditions(library, renditions, now: environment.now) { [feeds] in feeds.announce($0) }
       downloads = Downloads(environment)
       uploads = Uploads(library, environment)

@@ -881,6 +881,10 @@ export default {
   'privacy.ground.pick': { one: '{count} übergebenes Foto', other: '{count} übergebene Fotos' },
   'privacy.fromTo': 'von {from} bis {to}',
   'privacy.fromNow': 'seit {from}',
+  'privacy.origins': 'Seiten mit der Auswahl',
+  'privacy.origins.sentence': 'Seiten unter diesen Adressen dürfen die Auswahl dieser App in sich zeigen.',
+  'privacy.origins.withdraw': '{origin} entziehen',
+  'privacy.origins.withdrawn': 'Die Seite darf die Auswahl nicht mehr zeigen',
   'privacy.keys': 'Schlüssel und Sitzungen',
   'privacy.keys.none': 'Ohne Schlüssel: Über diesen Server ist die Mediathek nicht erreichbar.',
   'privacy.end': 'Alles beenden',
@@ -1203,6 +1207,9 @@ export default {
   'pick.note': '{app} bekommt die ausgewählten Fotos, wie sie sind, mit dem Aufnahmeort, falls er darin steht. Von der '
     + 'Mediathek ist sonst nichts zu sehen. Was gegeben wurde, bleibt gegeben.',
   'pick.understood': 'Verstanden',
+  'pick.frames': '{app} möchte diese Auswahl in eigenen Seiten unter {origins} zeigen. Das ist nur für '
+    + 'vertrauenswürdige Seiten: Eine solche Seite kann die Auswahl verdecken, sodass ungesehen Fotos gewählt werden.',
+  'pick.frames.allow': 'In diesen Seiten erlauben',
   'pick.searchHint': 'Wörter, Jahr, Monat, Art, Album',
   'pick.collection': 'Wo gesucht wird',
   'pick.all': 'Alle Fotos',

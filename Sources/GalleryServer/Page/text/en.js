@@ -900,6 +900,10 @@ export default {
   'privacy.ground.pick': { one: '{count} picked photo', other: '{count} picked photos' },
   'privacy.fromTo': 'from {from} to {to}',
   'privacy.fromNow': 'since {from}',
+  'privacy.origins': 'Pages that show its picker',
+  'privacy.origins.sentence': 'Pages at these addresses may show the picker of this app inside themselves.',
+  'privacy.origins.withdraw': 'Withdraw {origin}',
+  'privacy.origins.withdrawn': 'The page may no longer show the picker',
   'privacy.keys': 'Keys and sessions',
   'privacy.keys.none': 'It has no key, so it cannot reach the library through this server.',
   'privacy.end': 'Withdraw access',
@@ -1217,6 +1221,9 @@ export default {
   'pick.note': '{app} gets copies of the photos you select, including their location if the files contain one. '
     + 'It sees nothing else of the library. You cannot take back photos that you have given.',
   'pick.understood': 'OK',
+  'pick.frames': '{app} wants to show this picker in its own pages at {origins}. Allow this only if you trust them: '
+    + 'such a page can cover the picker and have you select photos without seeing it.',
+  'pick.frames.allow': 'Allow in these pages',
   'pick.searchHint': 'Words, year, month, kind, album',
   'pick.collection': 'Source',
   'pick.all': 'All photos',

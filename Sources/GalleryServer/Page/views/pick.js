@@ -13,6 +13,7 @@ import { List } from '../model/list.js';
 import { filterCondition, kindCondition, searchCondition } from '../model/picking.js';
 import { isolated, locale, t } from '../text/text.js';
 import { fill, h } from './dom.js';
+import { frameQuestion } from './framing.js';
 import { Guest, reason, sayOnly } from './guest.js';
 import { icon } from './icons.js';
 import { PickGrid, Picked } from './picked.js';
@@ -121,7 +122,7 @@ class Picker {
     this.guest.show(h('section', { class: `pick pick-${style}`, 'aria-label': title },
       style === 'presentation' && h('header', { class: 'pick-head' }, cancel, h('h1', null, h('bdi', null, title)),
         this.add),
-      style !== 'compact' && this.note(),
+      style !== 'compact' && this.note(), !isFramed && await frameQuestion(this.guest, this.name, presentation),
       tools.some(Boolean) && h('div', { class: 'pick-tools' }, ...tools),
       this.place,
       h('footer', { class: 'pick-foot' }, this.has('stagingArea') && this.tray,

@@ -26,6 +26,8 @@ import { spoken } from './tile.js';
  * @property {number} limit 0: any number
  * @property {string[]} selection
  * @property {string[]} withheld what the person leaves out of what is given: `location`, `captions`
+ * @property {string[]} origins whose pages are to show the session in a frame
+ * @property {string[]} approvedOrigins those that the owner approved for the client
  */
 
 /** How many photos one gesture takes. */

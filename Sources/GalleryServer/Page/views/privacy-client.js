@@ -57,11 +57,13 @@ async function intervalsOf(app, client, signal) {
 export async function clientDetails(app, client, place, signal, changed) {
   fill(place, h('p', { role: 'status' }, t('state.loading')));
   try {
-    const [access, { keys }, { shares }] = await Promise.all([intervalsOf(app, client.name, signal),
-      app.client.ask('GET', '/v1/keys', { signal }), app.client.ask('GET', '/v1/shares', { signal })]);
+    const [access, { keys }, { shares }, { origins }] = await Promise.all([intervalsOf(app, client.name, signal),
+      app.client.ask('GET', '/v1/keys', { signal }), app.client.ask('GET', '/v1/shares', { signal }),
+      app.client.ask('GET', originsPath(client.name), { signal })]);
     fill(place, ...await selectionPart(app, client, access.intervals, signal, changed), ...accessPart(access),
       ...keysPart(app, keys.filter((/** @type {any} */ key) => key.client === client.name), changed),
       ...sharesPart(app, shares.filter((/** @type {any} */ share) => share.client === client.name), changed),
+      ...originsPart(app, client.name, origins, changed),
       h('h4', null, t('privacy.end')), h('p', { class: 'soft' }, t('privacy.withdraw.sentence')),
       h('button', { class: 'button grave', 'data-act': 'withdraw', onclick: () => withdraw(app, client.name, changed) },
         t('privacy.withdraw')));
@@ -194,6 +196,35 @@ function sharesPart(app, shares, changed) {
     h('button', { class: 'button', onclick: () => end(app, `/v1/shares/${encodeURIComponent(share.name)}`,
       t('people.share.ended'), changed) },
       t('people.share.end')))))];
+}
+
+/** @param {string} client */
+const originsPath = (client) => `/v1/clients/${encodeURIComponent(client)}/origins`;
+
+/**
+ * The origins whose pages may show the client's pickers in a frame.
+ * @param {App} app
+ * @param {string} client
+ * @param {string[]} origins
+ * @param {() => Promise<void>} changed
+ */
+function originsPart(app, client, origins, changed) {
+  if (origins.length === 0) return [];
+  return [h('h4', null, t('privacy.origins')), h('p', { class: 'soft' }, t('privacy.origins.sentence')),
+    h('ul', { class: 'lines' }, ...origins.map((origin) => h('li', null, h('bdi', null, origin), ' ',
+      h('button', {
+        class: 'button', 'data-origin': origin, 'aria-label': t('privacy.origins.withdraw', { origin }),
+        onclick: async () => {
+          try {
+            await app.client.ask('PUT', originsPath(client),
+              { json: { origins: origins.filter((one) => one !== origin) } });
+            app.notices.show(t('privacy.origins.withdrawn'));
+            await changed();
+          } catch (error) {
+            app.notices.fail(error);
+          }
+        },
+      }, t('people.withdraw')))))];
 }
 
 /**
