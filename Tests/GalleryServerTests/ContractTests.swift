@@ -118,6 +118,35 @@
       }
     }
 
+    /// Opens each stream of states.
+    private func stateStreams(_ gallery: TestGallery, app: String, owner: String) throws -> [(EventStream, String)] {
+      let made = try gallery.ask("POST", "/v1/picking", json: [:], key: app).json()
+      let session = "/v1/picking/\(try #require(made["session"] as? String))"
+      return try [
+        ("/v1/session/events", app), ("\(session)/events", app), ("\(session)/presentation/events", owner),
+        ("/v1/requests/events", owner), ("/v1/duplicates/events", owner),
+      ].map { (try EventStream(gallery, $0, key: $1), $0) }
+    }
+
+    @Test("each stream of states says once when its client comes back, and ends when the server stops")
+    func stopped() async throws {
+      try await TestGallery.serving { gallery in
+        let streams = try stateStreams(gallery, app: try gallery.key(of: "app").secret, owner: "owner")
+        #expect(Set(streams.map(\.1)).count == Router.routes.count { $0.path.hasSuffix("/events") })
+        for (stream, path) in streams {
+          let first = try #require(try stream.next())
+          #expect(first["event"] == "state", "\(path)")
+          #expect(first["retry"]?.wholeValue == Feed.retryMilliseconds, "\(path)")
+        }
+        try await gallery.restart()
+        for (stream, path) in streams {
+          // Picking sessions end with the server, so that their streams have another event.
+          while let event = try stream.next() { #expect(event["retry"] == nil, "\(path)") }
+          #expect(stream.hasEnded, "\(path)")
+        }
+      }
+    }
+
     @Test("each stream of states ends with a problem when its key is withdrawn")
     func withdrawn() async throws {
       try await TestGallery.serving { gallery in
@@ -128,12 +157,7 @@
         let (app, owner) = (
           try key(["client": "app"]), try key(["client": PhotoLibrary.owner, "scopes": ["read", "owner"]])
         )
-        let made = try gallery.ask("POST", "/v1/picking", json: [:], key: app.secret).json()
-        let session = "/v1/picking/\(try #require(made["session"] as? String))"
-        let streams = try [
-          ("/v1/session/events", app), ("\(session)/events", app), ("\(session)/presentation/events", owner),
-          ("/v1/requests/events", owner), ("/v1/duplicates/events", owner),
-        ].map { (try EventStream(gallery, $0, key: $1.secret), $0) }
+        let streams = try stateStreams(gallery, app: app.secret, owner: owner.secret)
         for (stream, path) in streams { #expect(try stream.next()?["event"] == "state", "\(path)") }
         for key in [app, owner] { #expect(try gallery.ask("DELETE", "/v1/keys/\(key.name)").status == 204) }
         for (stream, path) in streams {

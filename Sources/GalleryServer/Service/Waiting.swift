@@ -107,7 +107,9 @@
           let now = try await offload { try state(call) }
           let revision = revision(now)
           if revision != last {
-            try await stream.send { Array("id: \(revision)\nevent: state\ndata: \(now)\n\n".utf8) }
+            // Once is enough: a client keeps it.
+            let retry = last == nil ? "retry: \(Feed.retryMilliseconds)\n" : ""
+            try await stream.send { Array("\(retry)id: \(revision)\nevent: state\ndata: \(now)\n\n".utf8) }
             last = revision
           }
           await server.watch.next(after: generation, seconds: 3600)
