@@ -22,7 +22,7 @@ struct DemoTests {
   @Test("a demonstration with a folder of one photo, and with an empty folder")
   func smallFolders() throws {
     let sandbox = try Sandbox(makesLibrary: false)
-    let folder = try pictures(in: sandbox, count: 1)
+    let folder = try sandbox.pictures(1)
     try Data("no picture".utf8).write(to: URL(filePath: folder + "/notes.txt"))
     let one = try sandbox.run(["demo", folder])
     #expect(one.status == 0)
@@ -75,7 +75,7 @@ struct DemoTests {
   @Test("an import reports what it did, and the second one adds nothing", arguments: [false, true])
   func imports(isByReference: Bool) throws {
     let sandbox = try Sandbox()
-    let folder = try pictures(in: sandbox, count: 3)
+    let folder = try sandbox.pictures(3)
     try Data("no picture".utf8).write(to: URL(filePath: folder + "/notes.txt"))
     #expect(try sandbox.run(["client", "authorize", "com.example.scanner"]).status == 0)
     let words = ["import", folder, "--json", "--as", "com.example.scanner"] + (isByReference ? ["--reference"] : [])
@@ -99,17 +99,5 @@ struct DemoTests {
     #expect(result.status == 1)
     #expect(result.errors.contains("/nowhere"))
     #expect(try sandbox.run(["log", "--json"]).lines.count == 1)
-  }
-
-  /// Makes GIF images of one pixel, each of another colour.
-  private func pictures(in sandbox: Sandbox, count: Int) throws -> String {
-    let folder = sandbox.folder.appending(path: "pictures")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    for index in 0..<count {
-      var bytes = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0]
-      bytes += [UInt8(index), 0, 0, 255, 255, 255, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
-      try Data(bytes).write(to: folder.appending(path: "\(index).gif"))
-    }
-    return folder.path
   }
 }

@@ -74,6 +74,18 @@ final class Sandbox {
     let answer = try apply([#"{"changes":[\#(operations.joined(separator: ","))]}"#])
     return try #require(answer.first?["created"] as? [String])
   }
+
+  /// Makes a folder of GIF images of one pixel, each of another colour, and gives its path.
+  func pictures(_ count: Int) throws -> String {
+    let place = folder.appending(path: "pictures")
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    for index in 0..<count {
+      var bytes = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0]
+      bytes += [UInt8(index), 0, 0, 255, 255, 255, 0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3B]
+      try Data(bytes).write(to: place.appending(path: "\(index).gif"))
+    }
+    return place.path
+  }
 }
 
 /// A run of the program that is talked to.

@@ -323,8 +323,10 @@ import Testing
       #expect(lines.allSatisfy { ($0["milliseconds"] as? Double ?? -1) >= 0 && ($0["date"] as? String)?.last == "Z" })
     }
 
-    @Test("the demonstration is served when it has finished, and its temporary library is removed at the end")
-    func demonstration() throws {
+    @Test(
+      "the demonstration, of generated photos or of a folder's, is served in the end; its temporary library is removed",
+      arguments: [nil, 1] as [Int?])
+    func demonstration(ofPhotos count: Int?) throws {
       let sandbox = try Sandbox(makesLibrary: false)
       let temporary = sandbox.folder.appending(path: "temporary")
       try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
@@ -332,16 +334,19 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: temporary.path)
           .filter { $0.hasPrefix("photoledger-demo-") }
       }
-      let words = ["demo", "--serve", "--listen", "127.0.0.1:0"]
+      let folder = try count.map { try sandbox.pictures($0) }
+      let words = ["demo", "--serve"] + (folder.map { [$0] } ?? []) + ["--listen", "127.0.0.1:0"]
       let running = try Running(sandbox, words, ["TMPDIR": temporary.path])
       var line = try running.line()
       while !line.hasPrefix("Serving at ") { line = try running.line() }
       let link = try running.line().dropFirst("Sign in as the owner, once: ".count)
       let served = try ServedLibrary(running, at: String(line.dropFirst("Serving at ".count)), link: String(link))
-      #expect(try served.ask("POST", "/v1/fetches", [:]).json["count"] as? Int ?? 0 > 100)
+      let found = try #require(try served.ask("POST", "/v1/fetches", [:]).json["count"] as? Int)
+      #expect(count.map { found == $0 } ?? (found > 100), "\(found)")
       #expect(try libraries().count == 1)
       #expect(try running.finish(interrupting: true).status == 0)
       #expect(try libraries().isEmpty)
+      if let folder { #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["0.gif"]) }
     }
   }
 #else
