@@ -22,6 +22,26 @@
       }
     }
 
+    @Test("the page of threats names the limits that all clients share")
+    func sharedLimits() throws {
+      let page = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../Sources/PhotoLedger/PhotoLedger.docc/Threats.md")
+      let text = try String(contentsOf: page, encoding: .utf8).split(whereSeparator: \.isWhitespace)
+        .joined(separator: " ")
+      func spelled(_ count: Int) -> String {
+        count < 1000 ? "\(count)" : "\(count / 1000)," + String(format: "%03d", count % 1000)
+      }
+      for limit in [
+        "while \(UploadQuota().active) bodies are being received in all",
+        "three quarters of \(HTTPServerOptions().gatheredBytes >> 20) MiB",
+        "while \(Pickings.copyLimit) items are being read in all",
+        "while \(Passwords.waitingLimit) passwords are being checked",
+        "more than \(spelled(RenditionOptions().queueLimit)) contents",
+        "When \(Downloads.limit) downloads are prepared in all",
+        "When \(spelled(Pickings.limit)) picking sessions are open in all",
+      ] { #expect(text.contains(limit), "\(limit)") }
+    }
+
     @Test(
       "a sentence names a path if a word of it begins with a slash",
       arguments: [

@@ -11,7 +11,8 @@
     static let shortest = 8
     /// libcrypt takes 511 bytes.
     static let longest = 256
-    private static let waitingLimit = 16
+    /// How many hashes are computed or wait for their turn.
+    static let waitingLimit = 16
 
     /// Two hashes at a time.
     private let slots = DispatchSemaphore(value: 2)
