@@ -288,6 +288,7 @@ struct LogImport {
         """)
     }
     return try core.environment.write { t in
+      try core.checkFormat(t)
       let head = try core.log.head(t)
       guard head == heading.after else {
         throw LibraryError(

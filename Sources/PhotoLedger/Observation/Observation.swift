@@ -158,7 +158,10 @@ package final class Observation: StorePart, SharedResults {
     let hasGoneOn = try pumping.withLock { _ in
       guard let commit = state.withLock({ $0.isClosed ? nil : $0.commit }) else { return false }
       let isSearched = state.withLock { $0.isSearched }
-      let deltas = try core.environment.read { t in try newDeltas(after: commit, withDetails: isSearched, t) }
+      let deltas = try core.environment.read { t in
+        try checkFormat(t)
+        return try newDeltas(after: commit, withDetails: isSearched, t)
+      }
       if recovering { for query in state.withLock({ $0.queries.all }) { query.recover() } }
       guard let head = deltas.last?.to else { return false }
       let (touched, observers) = state.withLock { state in step(&state, deltas) }
@@ -168,6 +171,16 @@ package final class Observation: StorePart, SharedResults {
       return true
     }
     if hasGoneOn { forgetAbandoned() }
+  }
+
+  /// A store that a newer program has migrated makes the library unavailable.
+  private func checkFormat(_ t: borrowing StoreReading) throws {
+    do {
+      try core.checkFormat(t)
+    } catch let error as LibraryError {
+      availability.end(error)
+      throw error
+    }
   }
 
   private func step(_ state: inout State, _ deltas: [Delta]) -> (touched: [LiveQuery], observers: [ObserverBox]) {

@@ -31,6 +31,7 @@ extension LibraryStore {
       var core = StoreCore(
         environment: environment, log: log, projections: projections, libraryEnvironment: libraryEnvironment,
         identifier: known)
+      core.format = try StoreFormat(in: environment, creates: false)
       try core.take(steps, policy, progress)
       // A transaction sees the databases that were opened before it.
       core.forks = try environment.read { [core] t in try core.projections.forks(in: t) }
@@ -121,8 +122,9 @@ extension LibraryStore {
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
       let log = try EventLog(in: environment)
       let format = try StoreFormat(in: environment)
-      let core = try StoreCore(environment, log, libraryEnvironment, identifier: identifier)
-      try environment.write { t in
+      var core = try StoreCore(environment, log, libraryEnvironment, identifier: identifier)
+      core.format = format
+      try environment.write { [core] t in
         guard try log.head(t).sequence == 0 else {
           throw LibraryError(.alreadyExists, "\(url.path) is already a library; open it, or pass another path.")
         }
@@ -271,7 +273,10 @@ extension StoreCore {
     let format = try StoreFormat(in: environment)
     guard steps.contains(where: { $0.work == .remakesProjections }) else {
       // Opening has made the tables.
-      return try environment.write { t in try format.note(in: &t) }
+      return try environment.write { t in
+        try checkFormat(t)
+        try format.note(in: &t)
+      }
     }
     try remakeProjections(
       policy, if: { t in try format.stored(t) != StoreFormat.current }, finish: { t in try format.note(in: &t) },

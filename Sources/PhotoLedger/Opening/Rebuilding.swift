@@ -95,6 +95,7 @@ extension StoreCore {
     var defect = try environment.read { t in try provedLog(t, progress) }
     if let kind = defect?.kind, kind == .derivedCommit || kind == .derivedKey {
       try environment.write { t in
+        try checkFormat(t)
         try log.rebuildDerivedTables(in: &t)
         // The check stopped at the table.
         if let defect = try log.verify(in: t).defect { throw Self.refusal(of: defect) }
@@ -103,7 +104,10 @@ extension StoreCore {
     }
     if let defect { throw Self.refusal(of: defect) }
     if try environment.read({ t in try derivesRedactions(t) }) { return }
-    _ = try environment.write { t in try deriveRedactions(&t) }
+    _ = try environment.write { t in
+      try checkFormat(t)
+      return try deriveRedactions(&t)
+    }
   }
 
   /// The error for a log that was altered, from which nothing is replayed.
@@ -224,6 +228,7 @@ final class Shadow {
     finish: (inout WriteTransaction) throws -> Void, _ progress: (TaskProgress) -> Bool
   ) throws -> Bool {
     try core.environment.write { t in
+      try core.checkFormat(t)
       // Under the writer's lock a snapshot is of the last commit, and stays so.
       let isRight = try core.environment.read { source in
         guard try isNeeded(source) else { return nil as Bool? }

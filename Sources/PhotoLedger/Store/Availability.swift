@@ -3,10 +3,10 @@ import Synchronization
 
 // Whether the library can still be used (PHPhotoLibrary.unavailabilityReason).
 //
-// A library becomes unavailable once and permanently: it was closed, its store was found damaged, or it could not be
-// reopened after a failed write. The first of these is the recorded reason, and every observer is notified once. An
-// observer that registers later is notified at once, so that none waits for an unavailable library. A transient error,
-// such as a full disk, fails only the block that met it.
+// A library becomes unavailable once and permanently: it was closed, its store was found damaged or migrated by a newer
+// program, or it could not be reopened after a failed write. The first of these is the recorded reason, and every
+// observer is notified once. An observer that registers later is notified at once, so that none waits for an
+// unavailable library. A transient error, such as a full disk, fails only the block that met it.
 
 /// An observer of a library's availability (PHPhotoLibraryAvailabilityObserver).
 public protocol PhotoLibraryAvailabilityObserver: AnyObject, Sendable {
@@ -71,8 +71,8 @@ final class Availability: Sendable {
 }
 
 extension PhotoLibrary {
-  /// Why the library cannot be used any more: closed, damaged, or lost after a failed write; nil while it can
-  /// (PHPhotoLibrary.unavailabilityReason).
+  /// Why the library cannot be used any more: closed, damaged, migrated by a newer program, or lost after a failed
+  /// write; nil while it can (PHPhotoLibrary.unavailabilityReason).
   public var unavailabilityReason: LibraryError? { store.availability.reason }
 
   /// Registers an observer of availability, which is notified at once if the library is already unavailable; it is not

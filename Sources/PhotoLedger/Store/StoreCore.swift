@@ -1,6 +1,7 @@
 package import EventLog
 import Foundation
 package import LMDB
+import StoreMigrations
 
 // What the writer and the readers of a library share: the environment, the log, the projections, and how commits are
 // named to clients.
@@ -19,6 +20,8 @@ package struct StoreCore: Sendable {
   package internal(set) var snapshots: SnapshotStore?
   /// Where the library began to be another one than that which it was forked from, oldest first; none for most.
   package var forks: [ForkPoint] = []
+  /// The number of the store's format; nil for a store that is no library's own.
+  var format: StoreFormat?
 
   /// What results of this library, and tokens of its views, bear, so that those of another are not taken for its own.
   package var mark: UInt64 { mark(of: .max) }
@@ -26,6 +29,21 @@ package struct StoreCore: Sendable {
   /// What the token of a commit bears: that of the library in which the commit was made.
   func mark(of commit: UInt64) -> UInt64 {
     forks.reduce(identifier.high ^ identifier.low) { mark, fork in commit > fork.commit ? mark ^ fork.mark : mark }
+  }
+
+  /// Checks that no newer program has migrated the store since it was opened: what this program writes would lack the
+  /// rows that the newer format adds. A lower number is that of a rebuild, whose result includes what is committed
+  /// meanwhile.
+  /// - Throws: ``LibraryError`` `.newerThanProgram`; `LMDBError`.
+  /// - Complexity: O(1), one look-up in a table of one row.
+  package func checkFormat<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
+    guard let stored = try format?.stored(t), stored > StoreFormat.current else { return }
+    throw LibraryError(
+      .newerThanProgram,
+      """
+      A newer PhotoLedger has migrated the library to format \(stored), and this program knows \(StoreFormat.current); \
+      end this program, and open the library with the newer one.
+      """)
   }
 
   package func token(_ commit: UInt64) -> Token { Token(library: mark(of: commit), commit: commit) }

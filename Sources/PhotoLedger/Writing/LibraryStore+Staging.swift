@@ -91,6 +91,7 @@ extension StoreCore {
     if unwanted.isEmpty { return }
     do {
       try environment.write { t in
+        try checkFormat(t)
         for content in unwanted where try !projections.needsFile(content, forgetting: erased, in: t) {
           _ = resources.remove(content)
         }

@@ -156,8 +156,10 @@ final class Writer: StorePart {
     }
   }
 
-  /// Reopens the store after a fatal LMDB error; if that fails, the store is closed, and every later block fails.
+  /// Reopens the store after a fatal LMDB error; if that fails, the store is closed, and every later block fails. So
+  /// does every later block of a store that a newer program has migrated.
   private func recover(from error: any Error) {
+    if let error = error as? LibraryError, error.code == .newerThanProgram { return effects.giveUp(error) }
     guard core.environment.isPanicked else { return }
     do {
       try core.environment.reopen()
@@ -192,6 +194,7 @@ final class Writer: StorePart {
   /// Handles blocks in one transaction, as many as it should hold.
   private func commit(_ jobs: ArraySlice<Job>) throws -> [Outcome] {
     try core.environment.write { t in
+      try core.checkFormat(t)
       var outcomes: [Outcome] = []
       let start = try core.log.head(t).sequence
       for (index, job) in jobs.enumerated() {
