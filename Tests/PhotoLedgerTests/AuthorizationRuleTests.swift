@@ -248,6 +248,22 @@ struct AskingRuleTests {
     #expect(try small.library.selection(of: app.client).map(\.id) == [a[0], a[2]])
   }
 
+  @Test("assets that are picked for an undecided client whose selection follows an album end that (FR-18, AU-05)")
+  func picksForFollower() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(3)
+    let album = try await small.album("Sea", [a[0]])
+    let app = try await small.ruleClient(.notDetermined)
+    try await small.change { $0.follow(album.id, as: app.client) }
+    let prompt = ScriptedPrompt(.limit(to: [a[1]]))
+    try small.library.setPermissionPrompt(prompt)
+    #expect(try app.fetchAssets().map(\.id) == [a[0], a[1]])
+    #expect(try app.authorizationStatus(for: .readWrite) == .limited)
+    try await small.change { $0.album(album.id).add([a[2]]) }
+    #expect(try app.fetchAssets().map(\.id) == [a[0], a[1]])
+    #expect(prompt.asked.all.count == 1)
+  }
+
   @Test("an identifier that the library never had is an error of the prompt, and grants nothing (FR-18, AU-05)")
   func neverThere() async throws {
     let small = try SmallLibrary()

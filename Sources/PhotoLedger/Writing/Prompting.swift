@@ -32,7 +32,8 @@ public protocol PermissionPrompt: Sendable {
 public enum PermissionDecision: Sendable, Hashable {
   /// Grants the requested level for the whole library.
   case allow
-  /// It may read and change some assets; for ``AccessLevel/readWrite`` only.
+  /// It may read and change some assets, beside those that its selection has; for ``AccessLevel/readWrite`` only. A
+  /// selection that follows an album follows it no longer if assets are named.
   case limit(to: [LocalIdentifier])
   /// It may not.
   case deny
@@ -99,7 +100,8 @@ final class Prompting: StorePart, AccessAsking {
       state.withLock { _ = $0.reminded.insert(client.exact) }
       try Self.grant(chosen, in: store) { left in
         var changes: [ChangeRequest.ClientChange] = [.setStatus(status, level)]
-        if !chosen.isEmpty { changes.append(.grant(left)) }
+        // What is picked counts: a selection that follows an album keeps its assets and follows it no longer.
+        if !left.isEmpty { changes += [.follow(nil), .grant(left)] }
         _ = try store.perform(changes.map { .client(named: client, $0) }, cause: "permission prompt")
       }
     }
