@@ -165,6 +165,34 @@ struct ObserverRuleTests {
     }
   }
 
+  @Test("details of an object are by the access that the client had at the change, whatever it is since (CD-21, OB-02)")
+  func accessSince() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let app = try await small.ruleClient(.authorized)
+    func delivered(_ commit: UInt64) throws -> LibraryChange {
+      let keeper = ChangeKeeper()
+      try ChangeListener(keeper, client: app.client).deliver(
+        after: commit - 1, through: commit, small.library.store.observation, sharing: SharedSteps(), while: { true }
+      ) { _ in true }
+      return try #require(keeper.changes.all.first)
+    }
+    let seen = try #require(try app.asset(a[0].uuidString))
+    let edit = try await small.change { $0.setFavorite(true, for: [a[0]]) }.commit
+    try await small.change { block in
+      block.setAuthorizationStatus(.limited, of: app.client)
+      block.grant([a[1]], to: app.client)
+    }
+    let first = try delivered(edit)
+    #expect(first.changeDetails(for: seen)?.objectAfterChanges?.isFavorite == true)
+    #expect(first.commits.isEmpty, "Its number is none of the client's revisions.")
+
+    let unseen = try small.asset(a[0])
+    let hidden = try await small.change { $0.setFavorite(false, for: [a[0]]) }.commit
+    try await small.change { $0.setAuthorizationStatus(.authorized, of: app.client) }
+    #expect(try delivered(hidden).changeDetails(for: unseen) == nil)
+  }
+
   @Test("values passed between threads are Sendable; a block stays with its caller (OB-05)")
   @MainActor func isolation() async throws {
     func crossesThreads<T: Sendable>(_ type: T.Type) -> String { "\(type)" }

@@ -401,6 +401,9 @@ package final class Observation: StorePart, SharedResults {
   // MARK: Observers
 
   /// A delta for an observer of a client; nil if it does not touch the client's view.
+  ///
+  /// Objects are shown as the client saw them at the end of the delta. Commits and the token are named as the client
+  /// may know them now: one that lost full access since gets no numbers of the library's commits.
   func change(_ delta: Delta, asSeenBy client: String, sharing steps: SharedSteps) throws -> LibraryChange? {
     if client == PhotoLibrary.owner {
       return LibraryChange(
@@ -411,12 +414,30 @@ package final class Observation: StorePart, SharedResults {
       let permission = try core.projections.permission(of: client, in: t)
       let token = try core.token(delta.to, for: client, t)
       let commits = try core.commits(delta.commits, asSeenBy: client, permission, t)
-      guard !commits.isEmpty else { return nil }
+      let access = try access(of: permission, at: delta.lastSequence, t)
+      guard !commits.isEmpty || access == .full else { return nil }
       return LibraryChange(
         delta: delta, observation: self, steps: steps,
-        accessBefore: delta.accessBefore(of: permission.client, then: permission.access), access: permission.access,
+        accessBefore: delta.accessBefore(of: permission.client, then: access), access: access,
         client: permission.client, commits: commits, token: token)
     }
+  }
+
+  /// The access as of an event of the client with a permission of now.
+  /// - Complexity: O(log n), and O(m log n) for m events of the client since then.
+  private func access(
+    of permission: Permission, at sequence: UInt64, _ t: borrowing StoreReading
+  ) throws -> Access {
+    guard let client = permission.client else { return permission.access }
+    for later in try core.projections.history(of: client, after: sequence, in: t) {
+      guard let record = try core.log.event(at: later, in: t), Event.typesOfReadAccess.contains(record.type) else {
+        continue
+      }
+      if let change = try core.projections.event(record, in: t).readAccessChange, change.client == client {
+        return Access(change.status.old, of: client)
+      }
+    }
+    return permission.access
   }
 
   func add(_ box: ObserverBox) throws {
