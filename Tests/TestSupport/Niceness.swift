@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// The nice value of a process (getpriority(2)).
 package func niceness(of process: pid_t) -> Int32 {
