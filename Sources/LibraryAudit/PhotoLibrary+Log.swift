@@ -86,7 +86,7 @@ extension PhotoLibrary {
   ) throws {
     try askIfNeeded()
     var reader = try store.reading { t in
-      try checkSeesEverything("read the log", t)
+      try checkHasFullAccess("read the log", t)
       let after = try filter.after.map { try store.commit(of: $0, for: client, at: moment, t) } ?? 0
       let head = try store.head(at: moment, t)
       let first = try store.sequence(ofCommit: after, t) + 1

@@ -36,7 +36,7 @@ extension PhotoLibrary {
   /// The figures of the store are those of now, so a view of a moment needs full access now, too.
   func checkMaySeeFigures(_ t: borrowing StoreReading) throws {
     for view in moment == nil ? [self] : [self, PhotoLibrary(store: store, client: client)] {
-      try view.checkSeesEverything("read the library's statistics", t)
+      try view.checkHasFullAccess("read the library's statistics", t)
     }
   }
 }

@@ -34,7 +34,7 @@ extension PhotoLibrary {
     return PickingSession(core: core, library: self)
   }
 
-  /// The open picking sessions, in the order in which they were begun: every client's for one that sees everything,
+  /// The open picking sessions, in the order in which they were begun: every client's for one with full access,
   /// this client's own otherwise.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(m) for m sessions.
@@ -47,11 +47,11 @@ extension PhotoLibrary {
 
   /// Presents a picking session to the person at the library.
   /// - Parameter session: an open session of any client of this library.
-  /// - Throws: ``LibraryError`` `.accessUserDenied` or `.accessRestricted` for a client that does not see everything,
+  /// - Throws: ``LibraryError`` `.accessUserDenied` or `.accessRestricted` for a client without full access,
   ///   `.changeNotSupported` for a session of another library; what the store throws.
   public func present(_ session: PickingSession) throws -> PickingPresenter {
     try checkIsNow("present a picking session")
-    try store.reading { t in try checkSeesEverything("present a picking session", t) }
+    try store.reading { t in try checkHasFullAccess("present a picking session", t) }
     guard session.library.store === store else {
       throw LibraryError(
         .changeNotSupported, "The picking session of '\(session.client)' belongs to another library; present it there.")

@@ -8,7 +8,7 @@ public import PhotoLedger
 //
 //     p1.TOKEN.KEY      TOKEN names the commit of the pick as the client may know it (Model/Token.swift),
 //                       KEY the place in the pick, in base 36
-//     o1.UUID           an asset that the library's owner picked for itself: it sees everything, and has no picks
+//     o1.UUID           an asset that the library's owner picked for itself: it has full access, and no picks
 //     ….FORM            in what form it is loaded, such as current-location, unless that is the usual one
 //
 // The form is that of the session's configuration, so that a token alone, in a URL or in another process, gives the

@@ -55,7 +55,7 @@ public struct PickingPresenter: Sendable {
   /// Takes an asset out of the selection, as a tap does; one that is not selected is left alone.
   /// - Parameter identifier: an asset, in any spelling.
   /// - Throws: ``LibraryError``: `.changeNotSupported` when the session is over, `.accessUserDenied` when this client
-  ///   no longer sees everything; what the store throws.
+  ///   no longer has full access; what the store throws.
   /// - Complexity: O(k) for k selected assets.
   nonisolated(nonsending) public func deselect(_ identifier: String) async throws {
     try await work { core, library in
@@ -81,7 +81,7 @@ public struct PickingPresenter: Sendable {
   ///
   /// Assets that were purged since they were selected are left out.
   /// - Throws: ``LibraryError``: `.limitExceeded` (3307) if the client lowered its limit below what is selected,
-  ///   `.changeNotSupported` when the session is over, `.accessUserDenied` when this client no longer sees everything;
+  ///   `.changeNotSupported` when the session is over, `.accessUserDenied` when this client no longer has full access;
   ///   what the store throws. The session stays open then.
   /// - Complexity: O(k log n) for k selected assets.
   nonisolated(nonsending) public func finish() async throws {
@@ -93,7 +93,7 @@ public struct PickingPresenter: Sendable {
   public func cancel() { core.cancel() }
 
   private func checkMayPresent() throws {
-    try library.store.reading { t in try library.checkSeesEverything("present a picking session", t) }
+    try library.store.reading { t in try library.checkHasFullAccess("present a picking session", t) }
   }
 
   /// Committing blocks, so it happens away from the threads that tasks run on.

@@ -79,7 +79,7 @@ struct PickingRuleTests {
       #expect(await picking.code { _ = try await other.load(item) } == .accessUserDenied, "\(name)")
       #expect(throws: LibraryError.self) { try other.pickedItem(token) }
     }
-    // The token of a client that sees everything counts commits, as those of all such clients do.
+    // The token of a client with full access counts commits, as those of all such clients do.
     let full = try #require(try await picking.pick([picking.name(2)], for: picking.library.as("full")).first)
     try await picking.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "fuller") }
     #expect(await picking.code { _ = try await picking.library.as("fuller").load(full) } == .accessUserDenied)

@@ -127,7 +127,7 @@ class PromptTests(PrivacyTest):
         self.show("", self.other, secret)
         self.browser.click('.request[data-client^="com.example.allowed"] button')
         self.browser.click('[data-choice="allow"]')
-        wait(lambda: self.shown(self.other) == set(self.ids), "the app sees everything")
+        wait(lambda: self.shown(self.other) == set(self.ids), "the app has full access")
         self.assertFalse(self.other.all(".visitor-banner"))
 
     def test_a_limited_visitor_asks_for_more_and_sees_what_the_owner_adds(self):
@@ -431,7 +431,7 @@ class PeopleTests(PrivacyTest):
         Select(self.browser.one(f"{card} select")).select_by_value("authorized")
         self.browser.click(f'{card} [data-act="apply"]')
         self.browser.notice("Access of “")
-        wait(lambda: self.client(client)["accessKind"] == "full", "it may see everything")
+        wait(lambda: self.client(client)["accessKind"] == "full", "it has full access")
         self.browser.wait_text("Can see and change everything.", card)
         self.browser.click(".notice-action")
         wait(lambda: self.client(client)["accessKind"] == "none", "the decision is undone")

@@ -87,7 +87,7 @@ struct VanishingTests {
   }
 }
 
-/// One history, and two clients that follow it: one sees everything, one a selection.
+/// One history, and two clients that follow it: one has full access, one a selection.
 private struct VanishingStory {
   /// What a client sees of an asset here.
   private struct Look: Equatable {

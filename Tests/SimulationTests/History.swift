@@ -13,8 +13,8 @@ import TestSupport
 // notified, or not, as the model says. Everything is drawn from one seed, and the clock is the history's own: the same
 // seed is the same history, byte for byte.
 //
-//   owner          sees everything, decides, puts things into everybody's albums
-//   full           sees everything most of the time; now and then it is limited or denied
+//   owner          has full access, decides, puts things into everybody's albums
+//   full           has full access most of the time; now and then it is limited or denied
 //   limited        sees a selection that grows and shrinks, and what it made
 //   narrow         the same, with a selection of its own
 //   adder          adds and sees nothing
@@ -64,7 +64,7 @@ final class History {
     commit = try temporary.library.currentToken.commit
     for witness in witnesses where witness.client != PhotoLibrary.owner {
       // What was before the history begins is left out; how often each was touched by it, the library says.
-      // One that sees everything saw itself registered before.
+      // One with full access saw itself registered before.
       let token = try witness.library.currentToken
       witness.sightings = Array(repeating: commit, count: token.view == nil ? 1 : Int(token.position))
     }
@@ -173,7 +173,7 @@ final class History {
   private func repeatBlock() async throws {
     let (client, key, receipt) = receipts[receipts.count - 1]
     let again = try await library.as(client).performChanges(key: key) { $0.createAlbum(title: "never") }
-    // A client that has come to see everything, or less, names the same state otherwise.
+    // A client that has got full access, or lost it, names the same state otherwise.
     let isSameState = again.token == receipt.token || (again.token.view == nil) != (receipt.token.view == nil)
     try demand(
       again.isRepetition && isSameState && again.created == receipt.created,

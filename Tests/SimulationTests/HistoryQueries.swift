@@ -12,7 +12,7 @@ struct Cast {
     var smart: LocalIdentifier
   }
 
-  /// The clients: one that sees everything, two that do not, and one that only adds.
+  /// The clients: one with full access, two without, and one that only adds.
   static let full = "full"
   static let limited = ["limited", "narrow"]
   static let adder = "adder"

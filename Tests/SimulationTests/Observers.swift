@@ -42,7 +42,7 @@ final class Witness {
   let prompt = PromptObserver()
   let heldUp = HeldUpObserver()
   private var told: AsyncStream<LibraryChange>.Iterator
-  /// The commits that its view was touched by, while it did not see everything; how it names them, from 1.
+  /// The commits that its view was touched by, while it did not have full access; how it names them, from 1.
   var sightings: [UInt64] = []
   /// How it names the state that its held up observer last received; nil: nothing is to come.
   var owed: Token?

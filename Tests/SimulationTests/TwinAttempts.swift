@@ -95,7 +95,7 @@ enum TwinAttempts {
   private static func decisions(_ twin: Twin) -> [TwinAttempt] {
     [
       TwinAttempt("nothing") { _ in },
-      TwinAttempt("let itself see everything") { $0.setAuthorizationStatus(.authorized, of: Twin.client) },
+      TwinAttempt("give itself full access") { $0.setAuthorizationStatus(.authorized, of: Twin.client) },
       TwinAttempt("decide about another") { $0.setAuthorizationStatus(.denied, of: "other") },
       TwinAttempt("register another") { $0.register(client: "other") },
       TwinAttempt("register nobody") { $0.register(client: "nobody") },

@@ -13,7 +13,7 @@
   //              PATCH: deselect, move, limit       DELETE: cancel       GET /v1/picked/{item}: bytes
   //   person     GET …/presentation (poll, stream), …/candidates    POST …/taps: select, deselect, finish, cancel
   //
-  // The routes of the person are for clients that see everything; the core checks that at each call. A pick is recorded
+  // The routes of the person are for clients with full access; the core checks that at each call. A pick is recorded
   // as the owner's and gives a client bytes for good, so a tap that leads to one needs what giving them by hand needs:
   // originals, and of the owner's keys administration.
 
@@ -192,7 +192,7 @@
       let id = call.parameters[0]
       // Of an expired session the client reads nothing any more, so a person gives nothing in it either.
       call.server.picking.sweep()
-      // A client that does not see everything finds its own sessions only, and may not present them.
+      // A client without full access finds its own sessions only, and may not present them.
       guard let session = try library.pickingSessions().first(where: { $0.id == id }) else { throw Problem.notFound }
       let presenter = try library.present(session)
       call.server.picking.notePresented(id)

@@ -16,7 +16,7 @@ public struct Client: Sendable, Hashable {
     case none
   }
 
-  /// The name of the library's owner, which is not registered and sees everything.
+  /// The name of the library's owner, which is not registered and has full access.
   package static let ownerName = "owner"
 
   package let row: ClientRow

@@ -140,7 +140,7 @@ public struct CommitSummary: Sendable, Hashable {
   package let firstSequence: UInt64
   package let eventCount: Int
 
-  /// What a client that does not see everything may know of a commit.
+  /// What a client without full access may know of a commit.
   package func redacted(for client: String, as ordinal: UInt64) -> CommitSummary {
     let isOwn = self.client.exact == client.exact
     return CommitSummary(

@@ -10,7 +10,7 @@ public struct LibraryChange: Sendable {
   /// The observer's client; nil for the owner.
   let client: ObjectNumber?
 
-  /// The commits it spans, oldest first; for an observer that does not see everything, those that it saw.
+  /// The commits it spans, oldest first; for an observer without full access, those that touched its view.
   public let commits: [CommitSummary]
   /// The state it leads to.
   public let token: Token

@@ -76,7 +76,7 @@ extension PhotoLibrary {
     }
   }
 
-  /// The same where the result is of the end of the log, and the client sees everything; nil elsewhere.
+  /// The same where the result is of the end of the log, and the client has full access; nil elsewhere.
   private func listedNow(_ range: Range<Int>, of result: FetchResult<Asset>) throws -> [ListedAsset]? {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= result.count,

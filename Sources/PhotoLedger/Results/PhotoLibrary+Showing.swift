@@ -43,7 +43,7 @@ extension PhotoLibrary {
   /// - Complexity: O(log n).
   package func lastSequence(at token: Token) throws -> UInt64 {
     try store.reading { t in
-      try checkSeesEverything("read the log", t)
+      try checkHasFullAccess("read the log", t)
       return try store.sequence(ofCommit: try store.commit(of: token, for: client, at: moment, t), t)
     }
   }
@@ -175,7 +175,7 @@ extension PhotoLibrary {
     }
   }
 
-  /// Calls `body` for each asset with the last event of its commit, and with whether the client sees everything.
+  /// Calls `body` for each asset with the last event of its commit, and with whether the client has full access.
   private func forEach(
     _ assets: [Asset], _ t: borrowing StoreReading, _ body: (Asset, UInt64, Bool) throws -> Void
   ) throws {

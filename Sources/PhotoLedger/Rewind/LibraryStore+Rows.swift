@@ -78,7 +78,7 @@ extension LibraryStore {
     return row
   }
 
-  /// Commits as a client may know them: for one that does not see everything, those that touched its view, and of
+  /// Commits as a client may know them: for one without full access, those that touched its view, and of
   /// others' commits no more than when they were.
   func commits(_ commits: [CommitSummary], asSeenBy client: String) throws -> [CommitSummary] {
     if client == PhotoLibrary.owner { return commits }

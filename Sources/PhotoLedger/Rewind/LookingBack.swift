@@ -102,9 +102,9 @@ extension PhotoLibrary {
       .accessUserDenied, "The client '\(client)' may not \(what); only the library's owner may.")
   }
 
-  /// - Throws: ``LibraryError`` `.accessUserDenied` or `.accessRestricted` for a client that does not see everything:
+  /// - Throws: ``LibraryError`` `.accessUserDenied` or `.accessRestricted` for a client without full access:
   ///   the same one whatever the library holds (AU-01).
-  package func checkSeesEverything(_ what: String, _ t: borrowing StoreReading) throws {
+  package func checkHasFullAccess(_ what: String, _ t: borrowing StoreReading) throws {
     let permission = try permission(t)
     guard permission.access != .full else { return }
     throw permission.refusal(client, what)

@@ -127,7 +127,7 @@ extension PhotoLibrary {
     try checkIsNow("undo commits")
     try store.prompting.askIfNeeded(for: client, in: store)
     return try store.reading { t in
-      try checkSeesEverything("undo commits", t)
+      try checkHasFullAccess("undo commits", t)
       let (log, projections) = (store.core.log, store.core.projections)
       let rekeyings = Rekeyings(log: log, projections: projections, head: try log.head(t).sequence)
       var composition = UndoComposition(of: try numbers(of: selection.objects, t), rekeyings)

@@ -134,7 +134,7 @@ struct Submission: Sendable {
     }
   }
 
-  /// A client that does not see everything comes to no bytes by naming them (AU-01).
+  /// A client without full access gets no bytes by naming them (AU-01).
   private func checkBytesAreKnown(to access: Access) throws {
     let named = requests.flatMap(\.drafts).compactMap { draft in
       if case .stored(let resource) = draft.source, !draft.isStaged { resource } else { nil }

@@ -19,7 +19,7 @@ import { nameOf, shown } from './property-words.js';
 /** How many records an answer holds, and how many answers are read. */
 const pageSize = 1000;
 const pageLimit = 20;
-/** For how many clients that see everything the page asks since when. */
+/** For how many clients with full access the page asks since when they have it. */
 const clientLimit = 20;
 /** What follows from other changes and says nothing to a person. */
 const silent = new Set(['modificationDate', 'addedDate', 'creationDate', 'timeZoneOffset']);
@@ -183,7 +183,7 @@ export function spansIn(records) {
 }
 
 /**
- * Since when clients that see everything do so.
+ * Since when clients with full access have it.
  * @param {App} app
  * @param {any[]} records who can see a photo
  * @param {AbortSignal} signal
@@ -204,7 +204,7 @@ export async function fullSince(app, records, signal) {
  * Who can see a photo and since when, and for whom it was selected before, as a list.
  * @param {any[]} records
  * @param {Span[]} spans
- * @param {Map<string, string>} since of those that see everything
+ * @param {Map<string, string>} since of clients with full access
  */
 export function accessList(records, spans, since) {
   const former = spans.filter(({ to }) => to !== null);

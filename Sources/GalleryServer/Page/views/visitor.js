@@ -20,7 +20,7 @@ import { field, formDialog } from './forms.js';
 
 /** Views that work for those who only add. */
 const addingViews = new Set(['upload']);
-/** Views that are others for those who see everything. */
+/** Views that differ for a client with full access. */
 const accessViews = new Set(['history', 'moment']);
 
 /** @param {Session} session */
