@@ -8,7 +8,7 @@ public import EventLog
 //
 // Events are never rewritten: the chain covers their bytes. So a change of a payload's format is a step from one
 // version to the next, from CBOR values to CBOR values, with no type of the domain in it: frozen the day it is
-// published. Every reader of the log (the observers, a rebuild, states of the past, the audit, an export) goes through
+// published. Every reader of the log (the observers, a rebuild, as-of views, the audit, an export) goes through
 // the domain's one reader, and that asks here whenever a version is not the one of now.
 //
 // Version 1 was written in two forms. The libraries of 20 November 2026 hold the files of an asset in another

@@ -91,7 +91,7 @@ public final class ChangeSignal: Sendable {
 
   /// Waits for a signal, at most `milliseconds`. One thread waits on one object.
   ///
-  /// The first wait may return at once for a signal of the past. Look at the log before the first wait and after each.
+  /// The first wait may return at once for an earlier signal. Read the log before the first wait and after each.
   public func wait(milliseconds: Int) -> Wake {
     let isFree = isWaiting.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged
     precondition(isFree, "Two threads wait on one ChangeSignal; create an object for each thread.")

@@ -16,8 +16,8 @@ package struct ObjectLabels {
   }
 
   /// File names and titles in quotation marks, by identifier; nothing for objects without one.
-  /// - Complexity: O(k log n) for k objects; for a moment of the past also one read for each later event that touched
-  ///   one of them.
+  /// - Complexity: O(k log n) for k objects; in an as-of view also one read for each later event that touched one of
+  ///   them.
   package mutating func labels(of identifiers: some Collection<String>) throws -> [String: String] {
     try library.store.reading { t in try labels(of: identifiers, t) }
   }

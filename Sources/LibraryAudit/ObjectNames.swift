@@ -90,7 +90,7 @@ package struct ObjectNames {
   }
 
   /// The name of an object; nil if the log knows none of that number.
-  /// - Complexity: O(log n); for names of the past also one read for each later event that touched the object.
+  /// - Complexity: O(log n); for names in an as-of view also one read for each later event that touched the object.
   package mutating func name(of number: ObjectNumber, _ t: borrowing StoreReading) throws -> Name? {
     if let known = names[number] { return known }
     let found = try find(number, isTitled: true, t)

@@ -314,7 +314,7 @@ private struct LogReader {
     guard record.content != nil else {
       return LogEntry(record, token, commit, sentence: "The payload was erased.")
     }
-    if let reason = try audit.core.projections.reasonAside(record.sequence, in: t) {
+    if let reason = try audit.core.projections.quarantineReason(of: record.sequence, in: t) {
       return LogEntry(record, token, commit, sentence: "Quarantined: \(reason)")
     }
     let event = try Event(record)

@@ -36,7 +36,7 @@ extension StoreCore {
     for number in numbers { touched.formUnion(try projections.history(of: number, in: t)) }
     for sequence in touched.sorted() where sequence <= last {
       // No row has anything of a quarantined event.
-      if try projections.reasonAside(sequence, in: t) != nil { continue }
+      if try projections.quarantineReason(of: sequence, in: t) != nil { continue }
       let record = try log.recordedEvent(at: sequence, in: t)
       let type = record.type
       let known = try Event(record)

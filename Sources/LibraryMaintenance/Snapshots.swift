@@ -210,28 +210,28 @@ private struct SnapshotMaker {
     let head = try core.log.head(t).sequence
     var tail = Rewind(core, to: last.end, from: nil)
     try tail.goBack(over: (last.end + 1)..<(head + 1), in: t)
-    var state = tail.past
+    var state = tail.overlay
     for (done, range) in ranges.reversed().enumerated() {
       guard progress(TaskProgress(phase: "snapshots", done: UInt64(done), total: UInt64(ranges.count))) else {
         throw LibraryError(.userCancelled, "Making snapshots was stopped; the existing ones are kept.")
       }
-      let past = try past(before: range, from: state, t)
+      let overlay = try overlay(before: range, from: state, t)
       try write(made) { w in
         // A making that was stopped may have left some.
         try removeEntries(of: range, &w)
-        try put(past, of: range, &w)
+        try put(overlay, of: range, &w)
       }
-      state.overlay(past)
+      state.merge(overlay)
     }
   }
 
   /// What a range changed, in the state before it.
-  private func past(before range: LogRange, from state: StateOverlay, _ t: borrowing StoreReading) throws
+  private func overlay(before range: LogRange, from state: StateOverlay, _ t: borrowing StoreReading) throws
     -> StateOverlay
   {
     var reader = Rewind(core, to: range.start, from: state)
     try reader.goBack(over: (range.start + 1)..<(range.end + 1), in: t)
-    return reader.past
+    return reader.overlay
   }
 
   // MARK: Joining
@@ -304,23 +304,23 @@ private struct SnapshotMaker {
     try w.put(key.span.bytes, value, in: opened.states)
   }
 
-  private func put(_ past: StateOverlay, of range: LogRange, _ w: inout WriteTransaction) throws {
+  private func put(_ overlay: StateOverlay, of range: LogRange, _ w: inout WriteTransaction) throws {
     func put(_ kind: SnapshotStore.Kind, _ words: [UInt64], _ value: [UInt8]) throws {
       let rest = words.map(\.bigEndian)
       try self.put(value.span.bytes, kind, rest.span.bytes, of: range, &w)
     }
     // In the order of the keys.
-    for (number, row) in past.assets.sorted(by: { $0.key < $1.key }) {
+    for (number, row) in overlay.assets.sorted(by: { $0.key < $1.key }) {
       try put(.asset, [number], row.map(\.storedBytes) ?? [])
     }
-    for number in past.details.sorted() { try put(.details, [number], []) }
-    for (number, row) in past.collections.sorted(by: { $0.key < $1.key }) {
+    for number in overlay.details.sorted() { try put(.details, [number], []) }
+    for (number, row) in overlay.collections.sorted(by: { $0.key < $1.key }) {
       try put(.collection, [number], row?.encoded() ?? [])
     }
-    for (number, row) in past.clients.sorted(by: { $0.key < $1.key }) {
+    for (number, row) in overlay.clients.sorted(by: { $0.key < $1.key }) {
       try put(.client, [number], row?.encoded() ?? [])
     }
-    for (member, key) in past.places.sorted(by: {
+    for (member, key) in overlay.places.sorted(by: {
       ($0.key.container, $0.key.child) < ($1.key.container, $1.key.child)
     }) {
       let value = key.map { key in withUnsafeBytes(of: key.rawValue.bigEndian) { Array($0) } }

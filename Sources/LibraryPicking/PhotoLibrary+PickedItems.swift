@@ -32,7 +32,7 @@ extension PhotoLibrary {
     _ item: PickedItem, options: PickedItemOptions = PickedItemOptions()
   ) async throws -> Data {
     let cancellation = Cancellation()
-    return try await cancellation.carryingOut { [self] in
+    return try await cancellation.runBlocking { [self] in
       var file = try openForReading(item, options, cancellation)
       var data = Data()
       while let chunk = try file.next() { data.append(chunk) }
@@ -71,7 +71,7 @@ extension PhotoLibrary {
     _ item: PickedItem, to file: URL, replacing: Bool = false, options: PickedItemOptions = PickedItemOptions()
   ) async throws -> [UInt8] {
     let cancellation = Cancellation()
-    return try await cancellation.carryingOut { [self] in
+    return try await cancellation.runBlocking { [self] in
       var source = try openForReading(item, options, cancellation)
       try source.export(to: file, replacing: replacing)
       return source.sha256

@@ -47,7 +47,7 @@ final class UploadRun {
     var transfer = UploadTransfer(job, limits: environment.limits)
     // Also where it is finished: of the transfer as it began, a finished upload would be withdrawn.
     defer { left = transfer }
-    var step = transfer.handle(.begin, at: environment.now(), chance: chance())
+    var step = transfer.handle(.begin, at: environment.now(), jitter: jitter())
     while true {
       let progress = transfer.progress
       if progress != job.progress {
@@ -62,7 +62,7 @@ final class UploadRun {
       case .fail(let problem, let headers): return await end(.fail(problem, Self.bounded(headers)))
       case .wait(let seconds):
         guard await paused(seconds) else { return }
-        step = transfer.handle(.waited, at: environment.now(), chance: chance())
+        step = transfer.handle(.waited, at: environment.now(), jitter: jitter())
       case .send(let call):
         let before = environment.now()
         guard try await mayGoOn() else { return }
@@ -78,12 +78,12 @@ final class UploadRun {
           case .success(let answer): .answered(answer, informed: outcome.informed)
           case .failure(let problem): .disconnected(problem, informed: outcome.informed)
           }
-        step = transfer.handle(input, at: environment.now(), chance: chance())
+        step = transfer.handle(input, at: environment.now(), jitter: jitter())
       }
     }
   }
 
-  private func chance() -> Double { Double(environment.random() >> 11) / Double(1 << 53) }
+  private func jitter() -> Double { Double(environment.random() >> 11) / Double(1 << 53) }
 
   private func paused(_ seconds: Double) async -> Bool {
     do { try await environment.pause(seconds) } catch { return false }

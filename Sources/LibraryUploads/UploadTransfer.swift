@@ -146,9 +146,9 @@ package struct UploadTransfer: Sendable {
   /// Advances by an input.
   /// - Parameters:
   ///   - now: the time, for the limit of the whole transfer and for dates in `Retry-After`.
-  ///   - chance: a random number from 0 up to 1, for the length of a pause.
-  package mutating func handle(_ input: Input, at now: Date, chance: Double) -> Step {
-    let step = next(input, now, chance)
+  ///   - jitter: a random number from 0 up to 1, for the length of a pause.
+  package mutating func handle(_ input: Input, at now: Date, jitter: Double) -> Step {
+    let step = next(input, now, jitter)
     guard now >= deadline, phase != .finished else { return step }
     return fail(UploadProblem.timedOut, "The upload was not finished within \(Int(limits.total)) seconds")
   }
@@ -156,15 +156,15 @@ package struct UploadTransfer: Sendable {
   /// Leaves out a wait in which nothing could be sent from the limit of the whole transfer.
   mutating func postponeDeadline(by seconds: Double) { deadline += max(0, seconds) }
 
-  private mutating func next(_ input: Input, _ now: Date, _ chance: Double) -> Step {
+  private mutating func next(_ input: Input, _ now: Date, _ jitter: Double) -> Step {
     switch input {
     case .begin, .waited: return resume()
     case .answered(let answer, let informed):
       note(informed)
-      return answered(answer, now, chance)
+      return answered(answer, now, jitter)
     case .disconnected(let problem, let informed):
       note(informed)
-      return again(problem, nil, now, chance)
+      return again(problem, nil, now, jitter)
     }
   }
 
@@ -300,18 +300,18 @@ extension UploadTransfer {
 // MARK: - Answers
 
 extension UploadTransfer {
-  private mutating func answered(_ answer: UploadAnswer, _ now: Date, _ chance: Double) -> Step {
+  private mutating func answered(_ answer: UploadAnswer, _ now: Date, _ jitter: Double) -> Step {
     // The answer to OPTIONS decides less: a server that does not know the method still takes a plain upload.
     if phase == .probing, let step = probed(answer) { return step }
     switch answer.status {
-    case 200..<300: return taken(answer, now, chance)
+    case 200..<300: return taken(answer, now, jitter)
     case 301, 302, 307, 308: return redirected(answer)
     case 401, 407: return fail(UploadProblem.userAuthenticationRequired, "The server requires authentication", answer)
     case 404 where progress.upload != nil, 410 where progress.upload != nil:
-      return forgotten(answer, now, chance)
-    case 413: return tooLarge(answer, now, chance)
+      return forgotten(answer, now, jitter)
+    case 413: return tooLarge(answer, now, jitter)
     case 408, 409, 425, 429, 500, 502, 503, 504, 507:
-      return again(UploadProblem(UploadProblem.badServerResponse, Self.sentence(answer)), answer, now, chance)
+      return again(UploadProblem(UploadProblem.badServerResponse, Self.sentence(answer)), answer, now, jitter)
     default: return fail(UploadProblem.badServerResponse, Self.sentence(answer), answer)
     }
   }
@@ -350,7 +350,7 @@ extension UploadTransfer {
   }
 
   /// An answer that the server took what it was sent, or knows the upload.
-  private mutating func taken(_ answer: UploadAnswer, _ now: Date, _ chance: Double) -> Step {
+  private mutating func taken(_ answer: UploadAnswer, _ now: Date, _ jitter: Double) -> Step {
     if phase == .creating, progress.isResumable != true { return succeed(answer) }
     let isIncomplete = Self.incomplete(answer)
     if phase == .creating, let named = answer.headers["location"] {
@@ -361,7 +361,7 @@ extension UploadTransfer {
     }
     let confirmed = answer.headers["upload-offset"].flatMap { UInt64($0) }
     if phase == .asking {
-      guard let confirmed else { return forgotten(answer, now, chance) }
+      guard let confirmed else { return forgotten(answer, now, jitter) }
       guard confirmed <= size else { return confused("has \(confirmed) bytes of a file of \(size)", answer) }
       if isIncomplete == false, confirmed == size { return succeed(answer) }
       grow(to: confirmed)
@@ -380,7 +380,7 @@ extension UploadTransfer {
       return confused("has \(offset) bytes after it was sent up to \(sent)", answer)
     }
     if offset == progress.offset {
-      return again(UploadProblem(UploadProblem.badServerResponse, "The server accepted no byte"), answer, now, chance)
+      return again(UploadProblem(UploadProblem.badServerResponse, "The server accepted no byte"), answer, now, jitter)
     }
     grow(to: offset)
     progress.offset = offset
@@ -390,22 +390,22 @@ extension UploadTransfer {
   private mutating func grow(to offset: UInt64) { if offset > progress.offset { progress.failures = 0 } }
 
   /// The server does not know the upload any more: everything is sent again.
-  private mutating func forgotten(_ answer: UploadAnswer, _ now: Date, _ chance: Double) -> Step {
+  private mutating func forgotten(_ answer: UploadAnswer, _ now: Date, _ jitter: Double) -> Step {
     progress.restarts += 1
     (progress.upload, progress.offset) = (nil, 0)
     guard progress.restarts <= limits.restarts else {
       return fail(
         UploadProblem.badServerResponse, "The server lost the upload \(progress.restarts) times", answer)
     }
-    return again(UploadProblem(UploadProblem.badServerResponse, "The server lost the upload"), answer, now, chance)
+    return again(UploadProblem(UploadProblem.badServerResponse, "The server lost the upload"), answer, now, jitter)
   }
 
-  private mutating func tooLarge(_ answer: UploadAnswer, _ now: Date, _ chance: Double) -> Step {
+  private mutating func tooLarge(_ answer: UploadAnswer, _ now: Date, _ jitter: Double) -> Step {
     let before = portion
     if progress.isResumable == true, let limit = answer.headers["upload-limit"] {
       if let step = take(limit: limit, answer) { return step }
       let problem = UploadProblem(UploadProblem.dataLengthExceedsMaximum, "The server rejects every size of body")
-      if portion < before { return again(problem, answer, now, chance) }
+      if portion < before { return again(problem, answer, now, jitter) }
     }
     return fail(UploadProblem.dataLengthExceedsMaximum, "The server rejects a body of this size", answer)
   }
@@ -433,7 +433,7 @@ extension UploadTransfer {
   }
 
   private mutating func again(
-    _ problem: UploadProblem, _ answer: UploadAnswer?, _ now: Date, _ chance: Double
+    _ problem: UploadProblem, _ answer: UploadAnswer?, _ now: Date, _ jitter: Double
   ) -> Step {
     progress.failures += 1
     guard progress.failures <= limits.failures else {
@@ -441,7 +441,7 @@ extension UploadTransfer {
     }
     phase = .waiting
     let doubled = limits.pauses.lowerBound * Double(sign: .plus, exponent: progress.failures - 1, significand: 1)
-    let pause = min(doubled, limits.pauses.upperBound) * (0.5 + max(0, min(1, chance)) / 2)
+    let pause = min(doubled, limits.pauses.upperBound) * (0.5 + max(0, min(1, jitter)) / 2)
     let asked = answer?.headers["retry-after"].flatMap { Self.seconds($0, now) } ?? 0
     return .wait(seconds: max(pause, min(asked, limits.retryAfterMax)))
   }

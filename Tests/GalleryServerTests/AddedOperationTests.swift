@@ -43,13 +43,13 @@
         var tokens: [Token] = []
         for step in 0..<25 {
           let picked = Array(ids.shuffled(using: &random).prefix(2))
-          let chance = Bool.random(using: &random)
+          let flag = Bool.random(using: &random)
           try await gallery.library.performChanges { change in
             switch step % 5 {
             case 0: change.grant(picked, to: "app")
             case 1: change.withdraw(picked, from: "app")
-            case 2: change.setHidden(chance, for: picked)
-            default: change.setFavorite(chance, for: picked)
+            case 2: change.setHidden(flag, for: picked)
+            default: change.setFavorite(flag, for: picked)
             }
           }
           tokens.append(try gallery.library.currentToken)

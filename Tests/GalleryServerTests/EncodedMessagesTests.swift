@@ -157,7 +157,7 @@
       _ gallery: TestGallery, _ ids: inout [LocalIdentifier], _ random: inout SeededGenerator
     ) async throws {
       let picked = random.some(random.int(1..<4), of: ids)
-      let chance = random.chance(1, of: 2)
+      let flag = random.chance(1, of: 2)
       let date = Date(timeIntervalSince1970: Double(random.int(0..<4_000_000)))
       let kind = random.int(0..<5)
       if kind < 2 {
@@ -166,12 +166,12 @@
       }
       try await gallery.library.performChanges { change in
         switch kind {
-        case 2: change.setFavorite(chance, for: picked)
+        case 2: change.setFavorite(flag, for: picked)
         case 3:
           var changes = AssetChanges()
           changes.creationDate = .set(date)
           change.edit(picked, changes)
-        default: change.setHidden(chance, for: picked)
+        default: change.setHidden(flag, for: picked)
         }
       }
     }
@@ -181,10 +181,10 @@
       _ gallery: TestGallery, _ ids: [LocalIdentifier], _ clients: [String], _ random: inout SeededGenerator
     ) async throws {
       let (picked, client) = (random.some(random.int(1..<4), of: ids), random.one(of: clients))
-      let (kind, chance) = (random.int(0..<3), random.chance(1, of: 2))
+      let (kind, isLimited) = (random.int(0..<3), random.chance(1, of: 2))
       try await gallery.library.performChanges { change in
         switch kind {
-        case 0: change.setAuthorizationStatus(chance ? .limited : .authorized, of: client)
+        case 0: change.setAuthorizationStatus(isLimited ? .limited : .authorized, of: client)
         case 1: change.grant(picked, to: client)
         default: change.withdraw(picked, from: client)
         }

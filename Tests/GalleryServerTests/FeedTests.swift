@@ -19,12 +19,12 @@
         var cursor: String?
         for round in 0..<40 {
           let picked = ids.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random))
-          let chance = Int.random(in: 0..<4, using: &random)
-          if chance == 0 {
+          let kind = Int.random(in: 0..<4, using: &random)
+          if kind == 0 {
             ids += try await gallery.makeAssets(2, from: 100 + round * 2)
           } else {
             try await gallery.library.performChanges { change in
-              switch chance {
+              switch kind {
               case 1: change.setFavorite(Bool.random(using: &random), for: Array(picked))
               case 2:
                 var changes = AssetChanges()

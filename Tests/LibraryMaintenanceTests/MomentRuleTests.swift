@@ -18,9 +18,9 @@ struct MomentRuleTests {
   }
 
   private static func library(_ clock: Clock) throws -> SmallLibrary {
-    let chance = Mutex(SeededGenerator(seed: 5))
+    let generator = Mutex(SeededGenerator(seed: 5))
     return try SmallLibrary(
-      LibraryEnvironment(process: "test", now: { clock.date }, random: { chance.withLock { $0.next() } }))
+      LibraryEnvironment(process: "test", now: { clock.date }, random: { generator.withLock { $0.next() } }))
   }
 
   private static func code(_ body: () throws -> Void) -> LibraryError.Code? {

@@ -6,7 +6,7 @@ import Testing
 import LibraryAudit
 @testable import PhotoLedger
 
-// The model of an undo is the past itself: a library that undoes everything since a moment must be what it was at
+// The model of an undo is the as-of view itself: a library that undoes everything since a moment must be what it was at
 // that moment. No rule of the undo is written down a second time here.
 
 @Suite("Undo, compared with earlier states")

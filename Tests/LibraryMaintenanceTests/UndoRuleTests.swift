@@ -261,7 +261,7 @@ struct UndoRuleTests {
   }
 
   @Test("a member returns between its neighbours, also after the album was rekeyed (AL-03)")
-  func spread() throws {
+  func rekeyed() throws {
     let ids = try made.create(8)
     let album = try made.album(ids)
     let removed = try library.performChangesAndWait { $0.album(album).remove([ids[5]]) }

@@ -288,7 +288,7 @@ struct UnreadableEventTests {
     }
   ])
 
-  @Test("an event of an older version is the same to a rebuild, a state of the past, the log and the audit")
+  @Test("an event of an older version is the same to a rebuild, an as-of view, the log and the audit")
   func onePath() throws {
     let scene = try Scene { asset in
       ("asset.liked", 0, .map([.init(.unsigned(0), .unsigned(asset)), .init(.unsigned(1), .bool(true))]))

@@ -67,8 +67,8 @@ struct PickedItemTests {
     let view = parts[1].prefix { _ in true }.split(separator: "-")
     for position in 0..<12 {
       let commit = "p1.t1-\(view[1])-\(String(position, radix: 36)).\(parts[2])"
-      let sighting = "p1.v1-\(view[1])-\(view[2])-\(String(position, radix: 36)).\(parts[2])"
-      for forged in [commit, sighting] where forged != token {
+      let revision = "p1.v1-\(view[1])-\(view[2])-\(String(position, radix: 36)).\(parts[2])"
+      for forged in [commit, revision] where forged != token {
         #expect(await picking.code { _ = try picking.app.pickedItem(forged) } == .accessUserDenied, "\(forged)")
       }
     }

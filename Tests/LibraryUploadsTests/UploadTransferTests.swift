@@ -82,7 +82,7 @@ struct UploadTransferTests {
       let size = UInt64(random.one(of: [0, 1, 99, 100, 101, 350, 1000]))
       var transfer = Self.transfer(size: size)
       var server = ServerModel(isResumable: !random.chance(1, of: 5))
-      var step = transfer.handle(.begin, at: Self.now, chance: 0.5)
+      var step = transfer.handle(.begin, at: Self.now, jitter: 0.5)
       var troubles = random.int(0..<7)
       var steps = 0
       while true {
@@ -97,7 +97,7 @@ struct UploadTransferTests {
             transfer = Self.transfer(size: size)
             transfer.progress = kept
           }
-          step = transfer.handle(.waited, at: Self.now, chance: 0.5)
+          step = transfer.handle(.waited, at: Self.now, jitter: 0.5)
           continue
         case .send(let call):
           let isTrouble = troubles > 0 && random.chance(1, of: 2)
@@ -109,9 +109,9 @@ struct UploadTransferTests {
             step = transfer.handle(
               random.chance(1, of: 4) && isTrouble
                 ? .answered(UploadAnswer(status: 503, headers: [:]), informed: informed)
-                : .disconnected(lost, informed: informed), at: Self.now, chance: 0.5)
+                : .disconnected(lost, informed: informed), at: Self.now, jitter: 0.5)
           } else if let answer {
-            step = transfer.handle(.answered(answer, informed: informed), at: Self.now, chance: 0.5)
+            step = transfer.handle(.answered(answer, informed: informed), at: Self.now, jitter: 0.5)
           }
           continue
         case .succeed:
@@ -128,10 +128,10 @@ struct UploadTransferTests {
   func plain() throws {
     let fields = ["Content-Type": "image/jpeg", "Host": "evil", "Upload-Offset": "9"]
     var transfer = Self.transfer(size: 350, headers: fields)
-    let probe = try send(transfer.handle(.begin, at: Self.now, chance: 0))
+    let probe = try send(transfer.handle(.begin, at: Self.now, jitter: 0))
     #expect(probe.method == "OPTIONS" && probe.url == "http://server/upload" && probe.body == .none)
     let no = UploadAnswer(status: 501, headers: [:])
-    let all = try send(transfer.handle(.answered(no, informed: nil), at: Self.now, chance: 0))
+    let all = try send(transfer.handle(.answered(no, informed: nil), at: Self.now, jitter: 0))
     #expect(all.method == "POST" && all.body == .whole)
     #expect(all.headers == ["Content-Type": "image/jpeg"], "Other fields are not the client's.")
   }
@@ -141,49 +141,49 @@ struct UploadTransferTests {
     let digests = ["Content-MD5": "1", "Content-Digest": "2", "Digest": "3", "Repr-Digest": "4"]
     let headers = digests.merging(["Authorization": "a"]) { $1 }
     var transfer = Self.transfer(size: 250, headers: headers)
-    _ = transfer.handle(.begin, at: Self.now, chance: 0)
+    _ = transfer.handle(.begin, at: Self.now, jitter: 0)
     let yes = UploadAnswer(status: 200, headers: ["upload-limit": "max-size=1000, max-append-size=90"])
-    let first = try send(transfer.handle(.answered(yes, informed: nil), at: Self.now, chance: 0))
+    let first = try send(transfer.handle(.answered(yes, informed: nil), at: Self.now, jitter: 0))
     #expect(first.body == .portion(0..<90))
     #expect(first.headers.filter { digests[$0.key] != nil } == ["Repr-Digest": "4"], "The others are of all bytes.")
     #expect(first.headers["Upload-Incomplete"] == "?1" && first.headers["Upload-Complete"] == "?0")
     #expect(first.headers["Upload-Draft-Interop-Version"] == "3" && first.headers["Upload-Length"] == "250")
     let place = UploadAnswer(status: 104, headers: ["location": "http://server/u/1"])
-    let pause = transfer.handle(.disconnected(UploadProblem(-1005, "lost"), informed: place), at: Self.now, chance: 1)
+    let pause = transfer.handle(.disconnected(UploadProblem(-1005, "lost"), informed: place), at: Self.now, jitter: 1)
     #expect(pause == .wait(seconds: 1))
-    let ask = try send(transfer.handle(.waited, at: Self.now, chance: 0))
+    let ask = try send(transfer.handle(.waited, at: Self.now, jitter: 0))
     #expect(ask.method == "HEAD" && ask.url == "http://server/u/1" && ask.headers["Authorization"] == "a")
     let told = UploadAnswer(status: 204, headers: ["upload-offset": "200", "upload-incomplete": "?1"])
-    let last = try send(transfer.handle(.answered(told, informed: nil), at: Self.now, chance: 0))
+    let last = try send(transfer.handle(.answered(told, informed: nil), at: Self.now, jitter: 0))
     #expect(last.body == .portion(200..<250) && last.method == "PATCH")
     #expect(last.headers["Upload-Offset"] == "200" && last.headers["Upload-Incomplete"] == "?0")
     #expect(last.headers["Content-Type"] == "application/partial-upload")
     #expect(last.headers.allSatisfy { digests[$0.key] == nil })
     let done = UploadAnswer(status: 201, headers: ["X-Id": "7"])
-    #expect(transfer.handle(.answered(done, informed: nil), at: Self.now, chance: 0) == .succeed(["x-id": "7"]))
+    #expect(transfer.handle(.answered(done, informed: nil), at: Self.now, jitter: 0) == .succeed(["x-id": "7"]))
     var short = Self.transfer(size: 90, headers: headers)
-    _ = short.handle(.begin, at: Self.now, chance: 0)
-    let all = try send(short.handle(.answered(yes, informed: nil), at: Self.now, chance: 0))
+    _ = short.handle(.begin, at: Self.now, jitter: 0)
+    let all = try send(short.handle(.answered(yes, informed: nil), at: Self.now, jitter: 0))
     #expect(all.body == .portion(0..<90) && all.headers.filter { digests[$0.key] != nil } == digests)
   }
 
   @Test("a pause doubles up to its limit, follows Retry-After in seconds or as a date, and ends after eight failures")
   func pauses() throws {
     var transfer = Self.transfer(size: 10)
-    _ = transfer.handle(.begin, at: Self.now, chance: 0)
+    _ = transfer.handle(.begin, at: Self.now, jitter: 0)
     var pauses: [Double] = []
     let asked: [String?] = [nil, "120", "Fri, 15 Jan 2027 08:00:09 GMT", "99999", nil, nil, nil, nil]
     for field in asked {
       let answer = UploadAnswer(status: 503, headers: field.map { ["Retry-After": $0] } ?? [:])
-      guard case .wait(let seconds) = transfer.handle(.answered(answer, informed: nil), at: Self.now, chance: 1) else {
+      guard case .wait(let seconds) = transfer.handle(.answered(answer, informed: nil), at: Self.now, jitter: 1) else {
         throw Divergence("No pause after \(pauses).")
       }
       pauses.append(seconds)
-      _ = transfer.handle(.waited, at: Self.now, chance: 1)
+      _ = transfer.handle(.waited, at: Self.now, jitter: 1)
     }
     #expect(pauses == [1, 120, 9, 3600, 16, 32, 64, 128])
     let busy = UploadAnswer(status: 503, headers: [:])
-    let last = transfer.handle(.answered(busy, informed: nil), at: Self.now, chance: 1)
+    let last = transfer.handle(.answered(busy, informed: nil), at: Self.now, jitter: 1)
     guard case .fail(let problem, _) = last else { throw Divergence("\(last) goes on.") }
     #expect(problem.code == UploadProblem.badServerResponse && problem.sentence.contains("503"))
   }
@@ -191,9 +191,9 @@ struct UploadTransferTests {
   @Test("an upload that is not finished in seven days fails, whatever its state")
   func deadline() {
     var transfer = Self.transfer(size: 10)
-    _ = transfer.handle(.begin, at: Self.now, chance: 0)
+    _ = transfer.handle(.begin, at: Self.now, jitter: 0)
     let late = Self.now.addingTimeInterval(7 * 86_400)
-    guard case .fail(let problem, _) = transfer.handle(.waited, at: late, chance: 0) else {
+    guard case .fail(let problem, _) = transfer.handle(.waited, at: late, jitter: 0) else {
       Issue.record("It goes on.")
       return
     }
@@ -224,11 +224,11 @@ struct UploadTransferTests {
     ])
   func endings(ending: Ending) {
     var transfer = Self.transfer(size: 250)
-    _ = transfer.handle(.begin, at: Self.now, chance: 0)
+    _ = transfer.handle(.begin, at: Self.now, jitter: 0)
     _ = transfer.handle(
-      .answered(UploadAnswer(status: 200, headers: ["upload-limit": "1000"]), informed: nil), at: Self.now, chance: 0)
+      .answered(UploadAnswer(status: 200, headers: ["upload-limit": "1000"]), informed: nil), at: Self.now, jitter: 0)
     let answer = UploadAnswer(status: ending.status, headers: ending.headers)
-    let step = transfer.handle(.answered(answer, informed: nil), at: Self.now, chance: 0)
+    let step = transfer.handle(.answered(answer, informed: nil), at: Self.now, jitter: 0)
     guard case .fail(let problem, let headers) = step else {
       Issue.record("\(ending.name) goes on.")
       return
@@ -250,8 +250,8 @@ struct UploadTransferTests {
       (UploadAnswer(status: 200, headers: ["upload-limit": "1999"]), -1103),
     ] {
       var transfer = UploadTransfer(job)
-      _ = transfer.handle(.begin, at: Self.now, chance: 0)
-      let step = transfer.handle(.answered(answer, informed: nil), at: Self.now, chance: 0)
+      _ = transfer.handle(.begin, at: Self.now, jitter: 0)
+      let step = transfer.handle(.answered(answer, informed: nil), at: Self.now, jitter: 0)
       guard case .fail(let problem, _) = step else {
         Issue.record("\(answer) goes on.")
         continue

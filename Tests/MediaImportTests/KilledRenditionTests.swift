@@ -22,8 +22,8 @@ struct KilledRenditionTests {
     folder = try TemporaryFolder()
     (plain, rich) = (URL(filePath: folder.path + "/plain.png"), URL(filePath: folder.path + "/rich.png"))
     try ColourGrid.make(["rg", "bw"], side: 64, at: plain)
-    var chance = SeededGenerator(seed: 1)
-    let rows = (0..<128).map { _ in String((0..<128).compactMap { _ in "rgbw".randomElement(using: &chance) }) }
+    var generator = SeededGenerator(seed: 1)
+    let rows = (0..<128).map { _ in String((0..<128).compactMap { _ in "rgbw".randomElement(using: &generator) }) }
     try ColourGrid.make(rows, side: 4, at: rich)
   }
 

@@ -1,5 +1,5 @@
 """States that are easily forgotten: an empty library, a server that is gone, a tab that was left behind, a file that was
-altered on the disk, a view of the past; and how the timeline is held: sizes, scrubber, pinch, reduced motion, installed.
+altered on the disk, an as-of view; and how the timeline is held: sizes, scrubber, pinch, reduced motion, installed.
 """
 
 import json
@@ -304,7 +304,7 @@ class PastTests(PageTest):
         self.browser.one("dialog.viewer .panel, dialog.viewer [class*=panel]")
         edits = self.browser.js("""return [...document.querySelectorAll('dialog.viewer input, dialog.viewer textarea, dialog.viewer select')]
             .filter((one) => one.checkVisibility() && !one.disabled && !one.readOnly).map((one) => one.outerHTML)""")
-        self.assertEqual(edits, [], "nothing of the past can be written")
+        self.assertEqual(edits, [], "nothing of an as-of view can be written")
         self.assertNotIn("Later", self.browser.text("dialog.viewer"))
         self.assertEqual(self.gallery.ask("POST", "/v1/fetches", {}).json["token"], before, "nothing was committed")
 

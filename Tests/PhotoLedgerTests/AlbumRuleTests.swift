@@ -136,7 +136,7 @@ struct AlbumRuleTests {
       }
     }
     #expect(try small.members(album) == [assets[0]] + assets[2...].reversed() + [assets[1]])
-    let places = try small.spreadPlaces()
+    let places = try small.rekeyedPlaces()
     // A gap of 2^32 lasts for some 32 insertions; 16 to either side are rekeyed then.
     #expect(places > 0 && places < 5_000 * 16, "\(places) places were given to make room.")
   }
@@ -160,7 +160,7 @@ struct AlbumRuleTests {
 
 extension SmallLibrary {
   /// How many places events that only make room gave.
-  fileprivate func spreadPlaces() throws -> Int {
+  fileprivate func rekeyedPlaces() throws -> Int {
     try places { $0.verb == .rekeyed }
   }
 

@@ -71,9 +71,9 @@ struct Chronicle {
     }
     // A token of a view names the last commit that the client saw, which is all that it can.
     var start = commit
-    if token.view != nil { start = token.position == 0 ? 0 : witness.sightings[Int(token.position) - 1] }
+    if token.view != nil { start = token.position == 0 ? 0 : witness.revisions[Int(token.position) - 1] }
     guard start + 1 >= first else { return }
-    let due = chapters.filter { $0.number > start && (eyes == .full || witness.sightings.contains($0.number)) }
+    let due = chapters.filter { $0.number > start && (eyes == .full || witness.revisions.contains($0.number)) }
     for showsTrash in [true, false] {
       let told = try witness.library.fetchPersistentChanges(since: token, showsTrash: showsTrash)
       try demand(
@@ -94,8 +94,8 @@ struct Chronicle {
     _ change: PersistentChange, _ chapter: Chapter, _ witness: Witness, _ eyes: ModelEyes, _ showsTrash: Bool
   ) throws {
     let client = witness.client
-    let sighting = witness.sightings.firstIndex(of: chapter.number).map { UInt64($0 + 1) }
-    let name = eyes == .full ? chapter.number : sighting
+    let revision = witness.revisions.firstIndex(of: chapter.number).map { UInt64($0 + 1) }
+    let name = eyes == .full ? chapter.number : revision
     try demand(change.changeToken.position == name && change.commit.number == name, "It is called \(change).")
     let author = eyes == .full || chapter.actor == client ? chapter.actor : ""
     try demand(change.commit.client == author, "It is reported as of '\(change.commit.client)' (AU-01).")

@@ -52,9 +52,9 @@ final class History {
     self.seed = seed
     let clock = HistoryClock()
     self.clock = clock
-    let chance = Mutex(SeededGenerator(seed: seed &* 31 &+ 7))
+    let generator = Mutex(SeededGenerator(seed: seed &* 31 &+ 7))
     temporary = try TemporaryLibrary(
-      LibraryEnvironment(process: "seed \(seed)", now: { clock.now }, random: { chance.withLock { $0.next() } }))
+      LibraryEnvironment(process: "seed \(seed)", now: { clock.now }, random: { generator.withLock { $0.next() } }))
     reader = try PhotoLibrary(at: temporary.url, environment: .seeded(seed))
     witnesses = ([PhotoLibrary.owner] + Cast.clients).map { [temporary] in Witness($0, temporary.library.as($0)) }
     var furnishing = Furnishing(temporary.library, clock.now, seed)
@@ -66,7 +66,7 @@ final class History {
       // What was before the history begins is left out; how often each was touched by it, the library says.
       // One with full access saw itself registered before.
       let token = try witness.library.currentToken
-      witness.sightings = Array(repeating: commit, count: token.view == nil ? 1 : Int(token.position))
+      witness.revisions = Array(repeating: commit, count: token.view == nil ? 1 : Int(token.position))
     }
   }
 
@@ -190,7 +190,7 @@ final class History {
     }
     try demand(number == commit + 1, "Commit \(commit) was followed by \(number).")
     for witness in witnesses where witness.client != PhotoLibrary.owner && after.noted[witness.client] != nil {
-      witness.sightings.append(number)
+      witness.revisions.append(number)
     }
     let token = try witnesses.first { $0.client == actor }?.library.currentToken
     try demand(receipt.token == token, "The receipt of '\(actor)' has the token \(receipt.token), not the current one.")
@@ -219,7 +219,7 @@ final class History {
     if now == .full {
       view.name = number
     } else if after.noted[client] != nil {
-      view.name = UInt64(witness.sightings.count)
+      view.name = UInt64(witness.revisions.count)
     }
     let (old, new) = (model.present(to: before), after.present(to: now))
     let isChanged =
@@ -244,20 +244,6 @@ final class History {
     witness.owed = token
     view.change = change
     return view
-  }
-
-  /// How often members were given new keys to make room.
-  func spreads() throws -> Int {
-    let environment = try Environment.store(ofLibrary: temporary.url.path)
-    let log = try EventLog(in: environment)
-    var count = 0
-    try environment.read { t in
-      try log.read(after: 0, in: t) { record in
-        if case .arranged(let arranged) = try Event(record), arranged.verb == .rekeyed { count += 1 }
-        return .proceed
-      }
-    }
-    return count
   }
 
   private func releaseHeldUp() async throws {

@@ -43,7 +43,7 @@ final class Witness {
   let heldUp = HeldUpObserver()
   private var told: AsyncStream<LibraryChange>.Iterator
   /// The commits that its view was touched by, while it did not have full access; how it names them, from 1.
-  var sightings: [UInt64] = []
+  var revisions: [UInt64] = []
   /// How it names the state that its held up observer last received; nil: nothing is to come.
   var owed: Token?
 
@@ -69,6 +69,6 @@ final class Witness {
   /// The commit that a change leads to.
   func commit(of change: LibraryChange) -> UInt64 {
     guard change.token.view != nil else { return change.token.commit }
-    return change.token.position == 0 ? 0 : sightings[Int(change.token.position) - 1]
+    return change.token.position == 0 ? 0 : revisions[Int(change.token.position) - 1]
   }
 }

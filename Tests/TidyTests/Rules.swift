@@ -218,7 +218,7 @@ extension Rule {
   static let modulesOfTheLibrary = ["PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance"]
 
   static let passedIn = Rule(
-    "the domain makes no clock, chance or identifier of its own",
+    "the domain makes no clock, randomness or identifier of its own",
     appliesTo: { path in
       (modulesOfTheLibrary + ["JSONReading", "LibraryUploads"]).contains { path.hasPrefix("Sources/\($0)/") }
         && !path.hasSuffix("/LibraryEnvironment.swift")

@@ -39,7 +39,7 @@
   // there (`Route.held`): an asset of now (a few rows), a window of a held result (`Window.isSmall`) whose order is
   // made, sections and windows that are encoded, a file of the library or a rendition that was made (two rows, a
   // descriptor), a file of the gallery's page (in memory). A row may lie on a page that is not in memory; that is one
-  // read of the disk for each such page, as for a file that is sent. What scans, sorts, works out a moment of the past,
+  // read of the disk for each such page, as for a file that is sent. What scans, sorts, computes an as-of view,
   // waits for a person or a program, or writes is a task, and its reads block a thread of `offload`: making a fetch and
   // its order, encoding sections, uploads, blocks, feeds. A task costs three changes of threads, which is more than the
   // whole of a small answer.

@@ -144,7 +144,7 @@ private final class ResourceReader: Sendable {
   func close() { state.withLock { $0.file = nil } }
 
   func next() async throws -> Data? {
-    try await cancellation.carryingOut { [self] in
+    try await cancellation.runBlocking { [self] in
       try state.withLock { state in
         if !state.hasBegun {
           state.hasBegun = true
@@ -164,16 +164,16 @@ extension ResourceRequest {
   static let queue = DispatchQueue(label: "photoledger.reading", attributes: .concurrent)
 
   /// Runs work that blocks on a thread of its own; cancelling the task cancels the request.
-  nonisolated(nonsending) func carryingOut<Value: Sendable>(
+  nonisolated(nonsending) func runBlocking<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
-    try await cancellation.carryingOut(work)
+    try await cancellation.runBlocking(work)
   }
 }
 
 extension Cancellation {
   /// Runs work that blocks on a thread of its own; cancelling the task asks it to stop.
-  package nonisolated(nonsending) func carryingOut<Value: Sendable>(
+  package nonisolated(nonsending) func runBlocking<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
     try await withTaskCancellationHandler {

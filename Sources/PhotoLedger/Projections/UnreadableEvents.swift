@@ -53,7 +53,7 @@ extension Projections {
   package func event<T: TransactionReading & ~Copyable>(
     _ record: borrowing StoredEvent, in t: borrowing T
   ) throws -> Event {
-    try reasonAside(record.sequence, in: t) == nil ? Event(record) : .nothingChanged
+    try quarantineReason(of: record.sequence, in: t) == nil ? Event(record) : .nothingChanged
   }
 
   /// Whether any event is quarantined.
@@ -61,7 +61,7 @@ extension Projections {
 
   /// Why an event is quarantined; nil if it is not.
   /// - Complexity: O(1) unless events are quarantined; then O(log n).
-  package func reasonAside(_ sequence: UInt64, in t: borrowing some Reading) throws -> String? {
+  package func quarantineReason(of sequence: UInt64, in t: borrowing some Reading) throws -> String? {
     guard try hasQuarantined(in: t) else { return nil }
     let key: InlineArray<1, UInt64> = [sequence.bigEndian]
     return try t.bytes(for: key.span.bytes, in: quarantine).map { String(decoding: $0, as: UTF8.self) }

@@ -101,11 +101,11 @@ extension LibraryStore {
     _ plan: QueryPlan, at moment: Moment, _ t: borrowing StoreReading
   ) throws -> [NarrowKey]? {
     guard let stored = StoredAnswer(plan.query), case .order = stored.source else { return nil }
-    let past = try moment.past(core, t)
+    let overlay = try moment.overlay(core, t)
     let kept = try core.projections.keys(of: stored, in: t).filter { key in
-      past.reaches(key.number) && past.assets[key.number] == nil
+      overlay.reaches(key.number) && overlay.assets[key.number] == nil
     }
-    var others: [NarrowKey] = past.assets.values.compactMap { row in
+    var others: [NarrowKey] = overlay.assets.values.compactMap { row in
       guard let row, plan.admits(row) else { return nil }
       return plan.key(row, nil)
     }

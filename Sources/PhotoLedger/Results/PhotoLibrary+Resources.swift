@@ -51,7 +51,7 @@ extension PhotoLibrary {
     options: ResourceRequestOptions = ResourceRequestOptions()
   ) async throws {
     let request = ResourceRequest(resource, in: asset, options)
-    try await request.carryingOut { [self] in
+    try await request.runBlocking { [self] in
       var source = try openForReading(request)
       try source.export(to: file, replacing: replacing)
     }
@@ -69,7 +69,7 @@ extension PhotoLibrary {
     of resource: AssetResource, in asset: Asset, hashing: Bool = false
   ) async throws -> ResourceState {
     let request = ResourceRequest(resource, in: asset)
-    return try await request.carryingOut { [self] in
+    return try await request.runBlocking { [self] in
       try ResourceState(hashing: hashing) { () throws(LibraryError) in
         do { return try openForReading(request) } catch { throw LibraryError(error) }
       }

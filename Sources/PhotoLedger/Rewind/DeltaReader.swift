@@ -213,13 +213,13 @@ struct DeltaReader {
     notes.isRecording = true
     for one in loaded.reversed() {
       for event in one.events.reversed() { try revert(event, t) }
-      notes.settle(rewind.past)
+      notes.settle(rewind.overlay)
     }
     swap(&delta, &notes.delta)
-    delta.assets.setEach { number, touch in touch.before = rewind.past.assets[number] ?? nil }
+    delta.assets.setEach { number, touch in touch.before = rewind.overlay.assets[number] ?? nil }
     delta.details.setEach { number, touch in touch.before = notes.details[number] ?? nil }
     delta.noteErased()
-    delta.collections.setEach { number, touch in touch.before = rewind.past.collections[number] ?? nil }
+    delta.collections.setEach { number, touch in touch.before = rewind.overlay.collections[number] ?? nil }
   }
 
   private mutating func revert(_ event: Event, _ t: borrowing StoreReading) throws {
@@ -260,7 +260,7 @@ struct DeltaReader {
     delta.context.reserveCapacity(delta.context.count + composition.entries.count)
     var untouched: [ObjectNumber] = []
     for (number, entry) in composition.entries {
-      guard let row = rewind.past.assets[number] else {
+      guard let row = rewind.overlay.assets[number] else {
         untouched.append(number)
         continue
       }
@@ -396,24 +396,24 @@ private struct Notes {
   }
 
   /// Records which objects the reverted commit changed.
-  mutating func settle(_ past: StateOverlay) {
+  mutating func settle(_ overlay: StateOverlay) {
     // An iteration passes over the whole capacity, even if there is nothing in it.
     if !unsettledAssets.isEmpty {
       for (number, after) in unsettledAssets {
-        let before = past.assets[number] ?? nil
+        let before = overlay.assets[number] ?? nil
         guard after != before else { continue }
         delta.assets[number]?.isVisiblyChanged = true
         if after?.unstacked != before?.unstacked { delta.assets[number]?.isChangedForLimited = true }
       }
     }
-    if !unsettledCollections.isEmpty { settleCollections(past) }
+    if !unsettledCollections.isEmpty { settleCollections(overlay) }
     unsettledAssets.clear()
     unsettledCollections.clear()
   }
 
-  private mutating func settleCollections(_ past: StateOverlay) {
+  private mutating func settleCollections(_ overlay: StateOverlay) {
     for (number, after) in unsettledCollections {
-      let before = past.collections[number] ?? nil
+      let before = overlay.collections[number] ?? nil
       let creator = (after ?? before).map { Access.limited($0.creator) } ?? .full
       if before?.visible != after?.visible { delta.collections[number]?.isVisiblyChanged = true }
       if before?.seen(by: creator).visible != after?.seen(by: creator).visible {

@@ -11,21 +11,21 @@ extension StoreCore {
   /// What was otherwise after an event than in the state that a transaction sees.
   /// - Complexity: O(e + k log n) for e events up to the next snapshot and since the last one, or since if there is
   ///   none, and k touched objects.
-  func past(at sequence: UInt64, _ t: borrowing StoreReading) throws -> StateOverlay {
+  func overlay(at sequence: UInt64, _ t: borrowing StoreReading) throws -> StateOverlay {
     let head = try log.head(t).sequence
-    let past = try snapshots?.reading { opened, s -> StateOverlay? in
+    let overlay = try snapshots?.reading { opened, s -> StateOverlay? in
       let way = try opened.way(from: sequence, to: head, self, s, t)
       guard let first = way.first, let last = way.last else { return nil }
       var reader = Rewind(self, to: sequence)
       try reader.goBack(over: (last.end + 1)..<(head + 1), in: t)
       for range in way.reversed() { try reader.goBack(over: range, opened, s) }
       try reader.goBack(over: (sequence + 1)..<(first.start + 1), in: t)
-      return reader.past
+      return reader.overlay
     }
-    if let past = past ?? nil { return past }
+    if let overlay = overlay ?? nil { return overlay }
     var reader = Rewind(self, to: sequence)
     try reader.goBack(over: (sequence + 1)..<(head + 1), in: t)
-    return reader.past
+    return reader.overlay
   }
 }
 
@@ -164,8 +164,8 @@ extension LibraryStore {
   // MARK: All objects
 
   /// What was otherwise at a moment; nothing now.
-  private func past(at moment: Moment?, _ t: borrowing StoreReading) throws -> StateOverlay {
-    try moment?.past(core, t) ?? StateOverlay(at: Self.now)
+  private func overlay(at moment: Moment?, _ t: borrowing StoreReading) throws -> StateOverlay {
+    try moment?.overlay(core, t) ?? StateOverlay(at: Self.now)
   }
 
   /// Iterates over the rows of all assets at a moment, in place or from the overlay; in no order.
@@ -173,15 +173,15 @@ extension LibraryStore {
   package func forEachAsset(
     at moment: Moment?, _ t: borrowing StoreReading, unchanged: (AssetView) -> Void, changed: (AssetRow) -> Void
   ) throws {
-    let past = try past(at: moment, t)
+    let overlay = try overlay(at: moment, t)
     try t.forEach(in: core.projections.assets, from: 0) { number, bytes in
-      guard number <= past.sequence else { return .stop }
-      if past.assets[number] == nil {
+      guard number <= overlay.sequence else { return .stop }
+      if overlay.assets[number] == nil {
         try bytes.withUnsafeBytes { unchanged(try AssetView(number: number, bytes: $0)) }
       }
       return .proceed
     }
-    for case let row? in past.assets.values { changed(row) }
+    for case let row? in overlay.assets.values { changed(row) }
   }
 
   /// Gives the row of every collection of a moment, the deleted ones and the root included; in no order.
@@ -189,29 +189,29 @@ extension LibraryStore {
   package func forEachCollection(
     at moment: Moment?, _ t: borrowing StoreReading, _ body: (CollectionRow) -> Void
   ) throws {
-    let past = try past(at: moment, t)
+    let overlay = try overlay(at: moment, t)
     try t.forEach(in: core.projections.collections, from: 0) { number, bytes in
-      if past.collections[number] == nil, past.reaches(number) {
+      if overlay.collections[number] == nil, overlay.reaches(number) {
         body(try CollectionRow(number: number, encoded: bytes.withUnsafeBytes { Array($0) }))
       }
       return .proceed
     }
-    for case let row? in past.collections.values { body(row) }
+    for case let row? in overlay.collections.values { body(row) }
   }
 
   /// Gives the files and words of every asset of a moment, in no order.
   /// - Complexity: O(n) in the assets that were there.
   package func forEachDetails(at moment: Moment?, _ t: borrowing StoreReading, _ body: (AssetDetails) -> Void) throws {
-    let past = try past(at: moment, t)
+    let overlay = try overlay(at: moment, t)
     try t.forEach(in: core.projections.details, from: 0) { number, bytes in
-      guard number <= past.sequence else { return .stop }
-      if !past.details.contains(number) {
+      guard number <= overlay.sequence else { return .stop }
+      if !overlay.details.contains(number) {
         body(try AssetDetails(encoded: bytes.withUnsafeBytes { Array($0) }))
       }
       return .proceed
     }
-    for number in past.details {
-      if let details = try assetDetails(number, at: past.sequence, t) { body(details) }
+    for number in overlay.details {
+      if let details = try assetDetails(number, at: overlay.sequence, t) { body(details) }
     }
   }
 
@@ -237,9 +237,9 @@ extension LibraryStore {
     _ found: [ObjectNumber], at moment: Moment?, _ t: borrowing StoreReading, where fits: (AssetDetails) -> Bool
   ) throws -> [ObjectNumber] {
     guard let moment else { return found }
-    let past = try moment.past(core, t)
-    let others = try past.details.filter { try assetDetails($0, at: moment.sequence, t).map(fits) ?? false }
-    return (found.filter { past.reaches($0) && !past.details.contains($0) } + others).sorted()
+    let overlay = try moment.overlay(core, t)
+    let others = try overlay.details.filter { try assetDetails($0, at: moment.sequence, t).map(fits) ?? false }
+    return (found.filter { overlay.reaches($0) && !overlay.details.contains($0) } + others).sorted()
   }
 
   /// The assets with a resource of the given content, oldest first.

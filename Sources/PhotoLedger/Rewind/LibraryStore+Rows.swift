@@ -35,7 +35,7 @@ extension LibraryStore {
     now: () throws -> Value?, apply: (Event, inout Value?) throws -> Void
   ) throws -> Value? {
     guard number.isReached(by: sequence) else { return nil }
-    return try past(states, of: number, at: sequence, t) {
+    return try earlierState(states, of: number, at: sequence, t) {
       var value = try now()
       let count = try goBack(number, to: sequence, t) { event in try apply(event, &value) }
       return (value, count)
@@ -51,7 +51,7 @@ extension LibraryStore {
     guard number.isReached(by: sequence) else { return nil }
     // The number may be an asset's, whose history has nothing to say here.
     guard try sequence == Self.now || core.someRow(ofCollection: number, t) != nil else { return nil }
-    return try past(earlierCollections, of: number, at: sequence, t) {
+    return try earlierState(earlierCollections, of: number, at: sequence, t) {
       let known = try snapshot(.collection, of: number, at: sequence, t) { bytes in
         try CollectionRow(number: number, encoded: bytes)
       }

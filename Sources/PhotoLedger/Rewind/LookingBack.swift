@@ -9,25 +9,25 @@ extension Moment {
   /// What was otherwise than in the state that a transaction sees.
   /// - Complexity: O(e + k log n) the first time, for e events since the nearest snapshot and k touched objects; then
   ///   O(1), and for the events that were appended since. After an erasure, as the first time.
-  func past(_ core: StoreCore, _ t: borrowing StoreReading) throws -> StateOverlay {
+  func overlay(_ core: StoreCore, _ t: borrowing StoreReading) throws -> StateOverlay {
     let head = try core.log.head(t).sequence
     let withdrawn = try core.withdrawnCount(t)
     // Rows from before an erasure have what was erased, and would be laid over what is left.
     let found = known.withLock { $0 }.flatMap { $0.withdrawn == withdrawn ? $0 : nil }
-    if let found, found.head == head { return found.past }
-    let past: StateOverlay
+    if let found, found.head == head { return found.overlay }
+    let overlay: StateOverlay
     if let found, found.head < head {
       // Objects touched since the last request, in their state at that time and so at the moment too.
       var reader = Rewind(core, to: sequence)
       try reader.goBack(over: (found.head + 1)..<(head + 1), in: t)
-      var later = reader.past
-      later.overlay(found.past)
-      past = later
+      var later = reader.overlay
+      later.merge(found.overlay)
+      overlay = later
     } else {
-      past = try core.past(at: sequence, t)
+      overlay = try core.overlay(at: sequence, t)
     }
-    known.withLock { if ($0?.head ?? 0) <= head { $0 = (head, withdrawn, past) } }
-    return past
+    known.withLock { if ($0?.head ?? 0) <= head { $0 = (head, withdrawn, overlay) } }
+    return overlay
   }
 }
 

@@ -19,8 +19,8 @@ import LMDB
 // met: each is loaded from the store by the newest event that touches it, since until there its row is that of now.
 // `goBack` applies it to a single row, so it holds no others and reads no other object's events.
 //
-// Invariant: `past` holds every object up to the end of the walk whose row or place the reverted events changed, in the
-// state before the last reverted event. What a reader does not want (`Rewind.Kinds`) is neither loaded nor held, so
+// Invariant: `overlay` holds every object up to the end of the walk whose row or place the reverted events changed, in
+// the state before the last reverted event. What a reader does not want (`Rewind.Kinds`) is neither loaded nor held, so
 // that damage to it is met only by readers that use it.
 //
 // Rejected: composing edits in this walk as well (EditComposition.swift). They compose forward, without any row, on the
@@ -44,7 +44,7 @@ package struct Rewind {
 
   private let core: StoreCore
   private let kinds: Kinds
-  package private(set) var past: StateOverlay
+  package private(set) var overlay: StateOverlay
   /// The state to go back from, if it is not the one that the transaction sees.
   private let start: StateOverlay?
 
@@ -54,7 +54,7 @@ package struct Rewind {
   /// Begins with the state that a transaction sees, or with another one that is laid over it.
   init(_ core: StoreCore, to sequence: UInt64, from start: StateOverlay? = nil, holding kinds: Kinds = .all) {
     (self.core, self.start, self.kinds) = (core, start, kinds)
-    past = StateOverlay(at: sequence)
+    overlay = StateOverlay(at: sequence)
   }
 
   /// The same, holding everything.
@@ -89,7 +89,7 @@ package struct Rewind {
   mutating func goBack(
     over range: LogRange, _ snapshots: SnapshotStore.Opened, _ t: borrowing ReadTransaction
   ) throws {
-    let limit = past.sequence
+    let limit = overlay.sequence
     for kind in SnapshotStore.Kind.allCases {
       try snapshots.forEachEntry(kind, of: range, t) { key, value in
         let number = try key.place(at: 0)
@@ -106,14 +106,15 @@ package struct Rewind {
   ) throws {
     let wasThere = value.byteCount > 0
     switch kind {
-    case .asset: past.assets.updateValue(try wasThere ? AssetRow(number: number, bytes: value) : nil, forKey: number)
-    case .details: past.details.insert(number)
+    case .asset: overlay.assets.updateValue(try wasThere ? AssetRow(number: number, bytes: value) : nil, forKey: number)
+    case .details: overlay.details.insert(number)
     case .collection:
       let bytes = value.withUnsafeBytes { Array($0) }
-      past.collections.updateValue(try wasThere ? CollectionRow(number: number, encoded: bytes) : nil, forKey: number)
+      let row = try wasThere ? CollectionRow(number: number, encoded: bytes) : nil
+      overlay.collections.updateValue(row, forKey: number)
     case .client:
       let bytes = value.withUnsafeBytes { Array($0) }
-      past.clients.updateValue(try wasThere ? ClientRow(number: number, encoded: bytes) : nil, forKey: number)
+      overlay.clients.updateValue(try wasThere ? ClientRow(number: number, encoded: bytes) : nil, forKey: number)
     case .place:
       guard key.byteCount == 16, value.byteCount == (wasThere ? 8 : 0) else { throw SnapshotStore.Opened.corruption }
       note(try key.place(at: 8), in: number, wasThere ? try value.orderKey(at: 0) : nil)
@@ -136,31 +137,31 @@ package struct Rewind {
     let (projections, start) = (core.projections, start)
     do {
       try event.forEachChange(isReverted: true) { number, change in
-        guard past.reaches(number) else { return }
-        let known = past.assets[number] ?? start?.assets[number]
+        guard overlay.reaches(number) else { return }
+        let known = overlay.assets[number] ?? start?.assets[number]
         var row = if let known { known } else { try projections.asset(number, in: t) }
         try asset(number, row)
         try change(&row)
-        past.assets.updateValue(row, forKey: number)
+        overlay.assets.updateValue(row, forKey: number)
       } details: { number, later, earlier in
-        guard past.reaches(number) else { return }
-        if kinds.contains(.details) { past.details.insert(number) }
+        guard overlay.reaches(number) else { return }
+        if kinds.contains(.details) { overlay.details.insert(number) }
         try details(number, later, earlier)
       } collection: { number, change in
-        guard past.reaches(number) else { return }
+        guard overlay.reaches(number) else { return }
         let later = try self.collection(number, t)
         var row = later
         try change(&row)
         // The number can be that of a selection or a pick.
         guard later != nil || row != nil else { return }
         try collection(number, later)
-        past.collections.updateValue(row, forKey: number)
+        overlay.collections.updateValue(row, forKey: number)
       } client: { number, change in
-        guard kinds.contains(.clients), past.reaches(number) else { return }
+        guard kinds.contains(.clients), overlay.reaches(number) else { return }
         let later = try client(number, t)
         var row = later
         try change(&row)
-        if later != nil || row != nil { past.clients.updateValue(row, forKey: number) }
+        if later != nil || row != nil { overlay.clients.updateValue(row, forKey: number) }
       } isFolder: { container in
         try isFolder(container, t)
       } place: { place in
@@ -172,49 +173,49 @@ package struct Rewind {
   }
 
   private mutating func note(_ child: ObjectNumber, in container: ObjectNumber, _ key: OrderKey?) {
-    guard kinds.contains(.places), past.reaches(child), past.reaches(container) else { return }
-    past.places.updateValue(key, forKey: ContainerMember(container: container, child: child))
+    guard kinds.contains(.places), overlay.reaches(child), overlay.reaches(container) else { return }
+    overlay.places.updateValue(key, forKey: ContainerMember(container: container, child: child))
   }
 
   // MARK: One object
 
   /// Holds the row of an asset that no reverted event touched.
-  mutating func hold(_ row: AssetRow) { past.assets.updateValue(row, forKey: row.number) }
+  mutating func hold(_ row: AssetRow) { overlay.assets.updateValue(row, forKey: row.number) }
 
   /// Holds the row of an asset where the walk stands, also if no event changes it.
   mutating func hold(asset number: ObjectNumber, _ t: borrowing StoreReading) throws -> AssetRow? {
-    if let known = past.assets[number] { return known }
+    if let known = overlay.assets[number] { return known }
     let row = try asset(number, t)
-    past.assets.updateValue(row, forKey: number)
+    overlay.assets.updateValue(row, forKey: number)
     return row
   }
 
   /// The same for a collection.
   mutating func hold(collection number: ObjectNumber, _ t: borrowing StoreReading) throws -> CollectionRow? {
-    if let known = past.collections[number] { return known }
+    if let known = overlay.collections[number] { return known }
     let row = try collection(number, t)
-    past.collections.updateValue(row, forKey: number)
+    overlay.collections.updateValue(row, forKey: number)
     return row
   }
 
   private func asset(_ number: ObjectNumber, _ t: borrowing StoreReading) throws -> AssetRow? {
-    if let known = past.assets[number] ?? start?.assets[number] { return known }
+    if let known = overlay.assets[number] ?? start?.assets[number] { return known }
     return try core.projections.asset(number, in: t)
   }
 
   private func collection(_ number: ObjectNumber, _ t: borrowing StoreReading) throws -> CollectionRow? {
-    if let known = past.collections[number] ?? start?.collections[number] { return known }
+    if let known = overlay.collections[number] ?? start?.collections[number] { return known }
     return try core.projections.collection(number, in: t)
   }
 
   private func client(_ number: ObjectNumber, _ t: borrowing StoreReading) throws -> ClientRow? {
-    if let known = past.clients[number] ?? start?.clients[number] { return known }
+    if let known = overlay.clients[number] ?? start?.clients[number] { return known }
     return try core.projections.client(number, in: t)
   }
 
   /// Whether a container holds collections.
   private func isFolder(_ container: ObjectNumber, _ t: borrowing StoreReading) throws -> Bool {
-    try (past.collections[container] ?? core.someRow(ofCollection: container, t))?.kind == .folder
+    try (overlay.collections[container] ?? core.someRow(ofCollection: container, t))?.kind == .folder
   }
 }
 

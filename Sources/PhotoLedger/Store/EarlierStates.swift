@@ -67,7 +67,7 @@ extension LibraryStore {
   /// - Parameters:
   ///   - back: goes back, and returns the number of events.
   ///   - apply: applies an event to the state.
-  func past<Value>(
+  func earlierState<Value>(
     _ states: EarlierStates<Value>, of number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading,
     back: () throws -> (value: Value?, eventCount: Int), apply: (Event, inout Value?) throws -> Void
   ) throws -> Value? {

@@ -29,7 +29,7 @@ package final class Moment: Sendable {
   let date: Date
   /// The differences from the named head, computed on first use, with the number of events that had been withdrawn from
   /// the log (EarlierStates.swift); guarded by its lock.
-  let known = Mutex<(head: UInt64, withdrawn: Int, past: StateOverlay)?>(nil)
+  let known = Mutex<(head: UInt64, withdrawn: Int, overlay: StateOverlay)?>(nil)
 
   init(commit: UInt64, sequence: UInt64, date: Date) {
     (self.commit, self.sequence, self.date) = (commit, sequence, date)

@@ -12,7 +12,7 @@ public final class PhotoLibrary: Sendable {
   package let store: LibraryStore
   /// The client that this view belongs to; it is recorded with every commit.
   public let client: String
-  /// Where a view of the past looks from; nil for the library of now.
+  /// The moment of an as-of view; nil for the current library.
   package let moment: Moment?
   /// The blocks that were sent through this value, in their order.
   let blocks = CallerQueue()
@@ -43,7 +43,7 @@ public final class PhotoLibrary: Sendable {
     store.core.environment === other.store.core.environment
   }
 
-  /// The commit that a view of the past shows; nil for the library of now.
+  /// The commit that an as-of view shows; nil for the current library.
   package var momentCommit: UInt64? { moment?.commit }
 
   /// The directory of the library: where it is now, if it was moved while the library is open.

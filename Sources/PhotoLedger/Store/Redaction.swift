@@ -13,8 +13,8 @@ package import LMDB
 //     places               stay: they hold numbers alone
 //
 // How far an asset was visible (hidden, in the trash, behind its burst) stays because the counts of albums count on it:
-// a state of the past must hold as many members as it says. So the rows go on to fit each other: every inverse, every
-// replay and every state of the past is computed as before, and shows an asset of which only `isErased` is known.
+// an as-of view must hold as many members as it says. So the rows go on to fit each other: every inverse, every
+// replay and every as-of view is computed as before, and shows an asset of which only `isErased` is known.
 //
 // The identifier remains. It is random and reveals nothing, and an audit of the log can name what was erased. So do the
 // headers of commits, which are hashed: client, time, cause and idempotency key.

@@ -194,7 +194,7 @@ extension SnapshotStore.Opened {
   /// Raised whenever the encoding of a row, an entry or the settings changes: older snapshots are then rebuilt.
   private static let format: UInt64 = 3
   private static let erasedName = Array("erased".utf8)
-  private static let asideName = Array("aside".utf8)
+  private static let quarantinedName = Array("aside".utf8)
 
   /// The spacing that was chosen, also for ranges that a program of another format made; nil where nothing was made.
   package func spacing(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64? {
@@ -207,9 +207,9 @@ extension SnapshotStore.Opened {
   package func withdrawn(_ t: borrowing some TransactionReading & ~Copyable) throws -> WithdrawnEvents? {
     guard let format = try t.value(for: Self.formatName.span.bytes, in: settings),
       try format.number(at: 0) == Self.format, let count = try t.value(for: Self.erasedName.span.bytes, in: settings),
-      let aside = try t.bytes(for: Self.asideName.span.bytes, in: settings)
+      let bytes = try t.bytes(for: Self.quarantinedName.span.bytes, in: settings)
     else { return nil }
-    let quarantined = try stride(from: 0, to: aside.count, by: 8).map { try aside.span.bytes.number(at: $0) }
+    let quarantined = try stride(from: 0, to: bytes.count, by: 8).map { try bytes.span.bytes.number(at: $0) }
     return WithdrawnEvents(erasedCount: try count.number(at: 0), quarantined: quarantined)
   }
 
@@ -218,7 +218,7 @@ extension SnapshotStore.Opened {
     for database in [ranges, states, settings] { try w.clear(database) }
     for (name, values) in [
       (Self.spacingName, [spacing]), (Self.formatName, [Self.format]), (Self.erasedName, [withdrawn.erasedCount]),
-      (Self.asideName, withdrawn.quarantined),
+      (Self.quarantinedName, withdrawn.quarantined),
     ] {
       let words = values.map(\.bigEndian)
       try w.put(name.span.bytes, words.span.bytes, in: settings)

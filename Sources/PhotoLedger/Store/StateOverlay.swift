@@ -49,7 +49,7 @@ package struct StateOverlay: Sendable {
 
   /// Lays an earlier state over this one.
   /// - Complexity: O(k) in the objects of the earlier one.
-  package mutating func overlay(_ earlier: StateOverlay) {
+  package mutating func merge(_ earlier: StateOverlay) {
     sequence = earlier.sequence
     assets.merge(earlier.assets) { $1 }
     details.formUnion(earlier.details)

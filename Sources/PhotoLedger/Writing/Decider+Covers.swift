@@ -9,7 +9,7 @@ import LMDB
 //     collection.edited  album 12: cover a → nothing      what follows from it, in the same commit
 //
 // The end is recorded and not worked out by readers. So the cover is a property of the row like any other: change
-// details, feeds, states of the past and undo know nothing else of covers, and an undo of the commit that took the
+// details, feeds, as-of views and undo know nothing else of covers, and an undo of the commit that took the
 // asset out brings the cover back with it.
 //
 // An album that a client made has a second cover, the one that this client sees while it is limited to its selection.
@@ -19,7 +19,7 @@ import LMDB
 // in the creator's selection, and visible to it: it may lie beneath a stack, which the creator does not see.
 //
 // Rejected: a choice that stays recorded and counts only while the asset is shown. Each reader of a row, of a delta and
-// of a state of the past would have to look up the place of another object, and a limited client would be notified of
+// of an as-of view would have to look up the place of another object, and a limited client would be notified of
 // changes of a choice that it cannot see.
 
 extension Decider {

@@ -10,7 +10,7 @@ import LMDB
 //
 // The followed album is kept in step where events are recorded: after each event that may have given an album a member
 // or taken one, the selection of each follower is given or withdrawn the difference. So a selection stays what it was,
-// a container with members of its own, and deltas, client revisions, states of the past, the audit of who could see
+// a container with members of its own, and deltas, client revisions, as-of views, the audit of who could see
 // what, and erasure know nothing of albums.
 //
 // Invariant: after each event of a block the selection of a client that follows an album holds exactly the album's

@@ -3,7 +3,7 @@ import LMDB
 // A referenced file has another path.
 //
 // The asset keeps everything; only the place that its resources name is another one. It is an ordinary edit of the
-// asset's files in the log, so feeds, states of the past and undo know nothing new. The modification date stays: the
+// asset's files in the log, so feeds, as-of views and undo know nothing new. The modification date stays: the
 // picture and what is said about it are the same.
 //
 // The request names content and path of before. If the resource has been relocated or removed meanwhile, there is
