@@ -99,7 +99,7 @@ struct TreeBuilder<Element: Comparable & Sendable>: ~Copyable {
     return true
   }
 
-  /// Puts a finished leaf behind the others.
+  /// Puts a finished leaf after the others.
   @inlinable
   mutating func add(_ leaf: Node<Element>) {
     lows.append(Body(leaf).elements[0])
@@ -142,7 +142,7 @@ struct TreeBuilder<Element: Comparable & Sendable>: ~Copyable {
 
   /// Puts the open leaf among the others, evened out with the leaf before it if it has too few elements alone.
   ///
-  /// Evening out with the leaf behind instead could go on through a whole tree of full leaves.
+  /// Evening out with the next leaf instead could go on through a whole tree of full leaves.
   @inlinable
   mutating func closeOpen() {
     guard let last = open else { return }

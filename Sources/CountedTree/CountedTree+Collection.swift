@@ -4,7 +4,7 @@ extension CountedTree: RandomAccessCollection {
     @usableFromInline let tree: CountedTree
     @usableFromInline var leaf: UnsafeMutablePointer<Element>?
     @usableFromInline var remainingInLeaf: Int
-    /// The position in the tree behind the current leaf.
+    /// The position in the tree after the current leaf.
     @usableFromInline var behindLeaf: Int
     @usableFromInline let end: Int
 
@@ -44,7 +44,7 @@ extension CountedTree: RandomAccessCollection {
   /// The position of the first element: always 0.
   @inlinable public var startIndex: Int { 0 }
 
-  /// The position behind the last element.
+  /// The position after the last element.
   @inlinable public var endIndex: Int { count }
 
   /// The element at a position in `0..<count`; traps elsewhere.

@@ -138,7 +138,7 @@ extension CountedTree {
       var body = Body(root)
       var rank = 0
       for _ in 0..<body.height {
-        // A separator is not above the child it starts: if it is before the wanted position, look in or behind it.
+        // A separator is not above the child it starts: if it is before the wanted position, look in or after it.
         let separators = body.separators
         let slot = Body.prefix(of: body.count - 1) { isBefore(separators[$0]) }
         rank &+= body.starts[slot]

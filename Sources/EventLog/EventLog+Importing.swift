@@ -59,7 +59,7 @@ public struct EventCopy: Sendable, Hashable {
   }
 }
 
-/// Takes in events behind the head of a log, one after the other.
+/// Appends events after the head of a log, one after the other.
 public struct EventImporter: Sendable {
   private let log: EventLog
   /// The end of what was taken in; ends inside a commit until its last event came.
@@ -75,7 +75,7 @@ public struct EventImporter: Sendable {
   /// Whether the last event taken in was the last of its commit: only then may the transaction be committed.
   public var isBetweenCommits: Bool { open == nil }
 
-  /// Proves an event and puts it behind the last one.
+  /// Proves an event and puts it after the last one.
   ///
   /// - Throws: `corrupted` for an event that does not continue the log or does not prove itself, `invalidField`,
   ///   `tooLarge`, `keyUsed`, `storage`.
@@ -171,7 +171,7 @@ public struct EventImporter: Sendable {
 }
 
 extension EventLog {
-  /// Begins to take in events behind the head.
+  /// Begins to append events after the head.
   ///
   /// - Throws: `corrupted`, `storage`.
   /// - Complexity: O(1).

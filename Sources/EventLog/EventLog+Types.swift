@@ -6,8 +6,8 @@ extension EventLog {
 
   /// The sequences of the events of one type after an event, in order.
   ///
-  /// Of the other events, only what precedes the type in a record is read: damage behind it is found by those who read
-  /// the whole record.
+  /// Of the other events, only what precedes the type in a record is read: damage after it is found by readers of the
+  /// whole record.
   ///
   /// - Parameters:
   ///   - type: the type.

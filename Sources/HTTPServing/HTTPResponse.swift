@@ -217,7 +217,7 @@
     case whole
     /// A part, in bytes from the start.
     case part(Range<UInt64>)
-    /// A range that lies behind the content: 416.
+    /// A range that lies after the content: 416.
     case unsatisfiable
 
     /// Reads the field `Range`.

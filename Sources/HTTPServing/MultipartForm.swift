@@ -11,7 +11,7 @@
   //
   //   rule of MHD_PostProcessor                                    answer
   //   -----------------------------------------------------------  ------------------------------------------------
-  //   takes everything behind `boundary=` for the boundary, even    the field must end with a boundary of 2 to 70
+  //   takes everything after `boundary=` for the boundary, even     the field must end with a boundary of 2 to 70
   //   a NUL (CVE-2023-27371) or a lone quotation mark; rejects      characters that RFC 2046 allows
   //   one of a single character
   //   points into the head of the request, which is gone with       `Exchange.complete` calls `close`, which waits for

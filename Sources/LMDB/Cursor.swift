@@ -213,7 +213,7 @@ public struct Cursor: ~Copyable, ~Escapable {
 
   /// Moves to the entry of the number `key` in a database of integers; nil when there is none.
   ///
-  /// The entries before and behind the one that this found last are found without a search.
+  /// The entries before and after the one that this found last are found without a search.
   /// - Throws: `corrupted`.
   /// - Complexity: O(log n).
   @inlinable @_lifetime(copy self)

@@ -130,7 +130,7 @@ extension GatheredRows.Run {
     let width = UInt64.bitWidth - varied.leadingZeroBitCount
     let shift = UInt64(max(0, width - Self.dealtBits))
     let mask: UInt64 = 1 << UInt64(min(width, Self.dealtBits)) - 1
-    // Where each bucket begins, and then where its next row goes; behind the last one, how many rows there are.
+    // Where each bucket begins, and then where its next row goes; after the last one, how many rows there are.
     var places = [Int](repeating: 0, count: Int(mask) + 2)
     for row in all { places[Int(row.high &>> shift & mask) + 1] += 1 }
     for bucket in 1..<places.count { places[bucket] += places[bucket - 1] }
@@ -165,7 +165,7 @@ extension GatheredRows.Row {
       && (isWhole || keyOrder(key(in: bytes), other.key(in: bytes)) == 0)
   }
 
-  /// Whether the two numbers hold the whole key, and zeroes behind it if it is shorter than they are.
+  /// Whether the two numbers hold the whole key, and zeroes after it if it is shorter than they are.
   private var isWhole: Bool { keyCount <= 16 }
 
   @inline(__always)

@@ -137,7 +137,7 @@ extension WriteTransaction {
   // MARK: Comparing
 
   /// Negative, 0 or positive as the first entry's key lies before, on or after the second's; what is not there lies
-  /// behind everything. Nil if neither is there.
+  /// after everything. Nil if neither is there.
   private static func order(_ one: Entry?, _ two: Entry?, integerKeys: Bool) -> Int? {
     guard let one else { return two == nil ? nil : 1 }
     guard let two else { return -1 }

@@ -131,7 +131,7 @@ extension CommitSummary {
   }
 }
 
-/// Writes the fields of rows that were recorded one after another, each behind the object's first member.
+/// Writes the fields of rows that were recorded one after another, each after the object's first member.
 struct CreationTexts {
   private var texts = RowTexts()
   private let fields = Self.fields
@@ -164,7 +164,7 @@ struct LogLines: ~Copyable {
   /// What the record before was read into.
   private var creation = LentCreation()
 
-  /// Writes an event and a line end, behind the line of the event before, if there is one.
+  /// Writes an event and a line end, after the line of the event before, if there is one.
   mutating func write(_ entry: LogEntry, to bytes: inout JSONBytes) {
     entry.writeRecord(to: &bytes) { bytes in
       write(entry.commit, entry.token, to: &bytes)

@@ -228,7 +228,7 @@ private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: EventNam
 }
 
 extension AssetExistence {
-  /// What a sentence says of an added asset, behind what the asset is called.
+  /// What a sentence says of an added asset, after its name.
   static let wasAdded: StaticString = " was added."
 
   fileprivate var title: String {

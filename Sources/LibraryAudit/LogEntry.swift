@@ -98,7 +98,7 @@ public struct LogEntry: Sendable {
     writer.endObject()
   }
 
-  /// Writes ``details`` behind those of other events.
+  /// Writes ``details`` after those of other events.
   func writeDetails(to bytes: inout JSONBytes, _ creations: inout CreationTexts) {
     guard case .event(.assetCreated(let existence), let names) = content, !existence.row.isErased else {
       return writeDetails(to: &bytes)

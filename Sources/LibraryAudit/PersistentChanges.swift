@@ -113,7 +113,7 @@ extension PhotoLibrary {
   /// The last commits up to a state, newest first: a page of a history that is read backwards.
   /// - Parameters:
   ///   - last: the state with whose commit the page begins; nil: that of now.
-  ///   - since: a state; the history ends behind it. Nil: where the available history begins.
+  ///   - since: a state; the history ends after it. Nil: where the available history begins.
   ///   - limit: the most commits that are returned.
   /// - Returns: the commits, and the state with which the next page begins; nil if there is none.
   /// - Throws: as ``fetchPersistentChanges(since:limit:showsTrash:)``.

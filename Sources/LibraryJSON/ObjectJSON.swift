@@ -28,7 +28,7 @@ extension PhotoLibrary {
   }
 
   /// Writes an asset with its files and the words about it.
-  /// - Parameter members: writes what else the object has, behind all of that.
+  /// - Parameter members: writes what else the object has, after all of that.
   package func write(
     _ asset: Asset, to bytes: inout JSONBytes, _ members: (inout JSONBytes) throws -> Void = { _ in }
   ) throws {
@@ -47,7 +47,7 @@ extension JSONBytes {
     }
   }
 
-  /// Writes a file of an asset, and what else is to be said of it, before that and behind it.
+  /// Writes a file of an asset, with other members before and after its own.
   package mutating func write(
     _ resource: AssetResource, after first: [JSON.Member] = [], before last: [JSON.Member] = []
   ) {
@@ -60,7 +60,7 @@ extension JSONBytes {
 }
 
 extension JSON {
-  /// A file of an asset, and what else is to be said of it, before that and behind it.
+  /// A file of an asset, with other members before and after its own.
   package init(_ resource: AssetResource, after first: [Member] = [], before last: [Member] = []) {
     var bytes = JSONBytes()
     bytes.write(resource, after: first, before: last)

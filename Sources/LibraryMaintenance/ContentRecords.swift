@@ -50,7 +50,7 @@ package struct ContentRecords: Sendable {
       let count = pread(file.number, &chunk, chunk.count, off_t(offset))
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw failure("read") }
-      // The end of a file may be a record that was cut off behind its hash.
+      // The end of a file may be a record that was cut off after its hash.
       let starts = stride(from: 0, to: count, by: length).filter { $0 + Self.hashLength <= count }
       let contents = starts.map { Array(chunk[$0..<$0 + Self.hashLength]) }
       let erased = try gone(contents.filter { $0.contains { $0 != 0 } })

@@ -8,8 +8,8 @@ public import PhotoLedger
 // Forgetting an asset for good.
 //
 //     preview ─▶ confirmation ─▶ trash and purge ─▶ files removed ─▶ log: payloads out, asset.erased in ─┐
-//                                      one commit          and looked for   commits of at most 256 assets      │
-//                                                              caches ◀─ reports of imports ◀─ snapshots ◀──┘
+//                                one commit         and looked for   commits of at most 256 assets       │
+//                                                           caches ◀─ reports of imports ◀─ snapshots ◀──┘
 //
 // The order is that of knowledge: the log names the files, so they go before the log forgets them, and the reports of
 // imports and the caches, which nothing here needs, go last. Each step finds done what an earlier attempt did, so an

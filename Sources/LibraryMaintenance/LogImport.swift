@@ -272,7 +272,7 @@ struct LogImport {
     fileprivate var erasedFiles: [AssetResource] = []
   }
 
-  /// Takes all lines in behind the head, or none.
+  /// Appends all lines after the head, or none.
   /// - Parameter resources: the library's files; those of erased assets are removed.
   /// - Throws: ``LibraryError`` `.storage` if one of them cannot be removed.
   func append(

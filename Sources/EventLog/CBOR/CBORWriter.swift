@@ -8,7 +8,7 @@
 //     arrays, maps, strings  with their length in front, never "indefinite"
 //     map keys               in ascending order of their encoded bytes, none twice
 //
-// Tags, `undefined` and the other simple values are not used. The writer has no tree behind it: the caller says how
+// Tags, `undefined` and the other simple values are not used. The writer builds no tree: the caller says how
 // many items follow and writes them. It cannot see the order of map keys that way; `CBOR.encoded` sorts, and the
 // strict reader rejects a map out of order, which debug builds use to check what `finish` hands out.
 

@@ -11,7 +11,7 @@
   //   /v1/log       every event, as `log --json` prints it: for clients with full access
   //   /v1/history   what each commit inserted, updated and deleted, as the client of the key saw it: for every reader
   //
-  // A page of the log goes on behind an event, which may lie within a commit. What the client may read is judged by the
+  // A page of the log goes on after an event, which may lie within a commit. What the client may read is judged by the
   // state of now, or of `at`, and not by that of the event: its access may be younger.
 
   /// Which events of the log a request wants.
@@ -36,7 +36,7 @@
     }
 
     /// Reads a page.
-    /// - Parameter cursor: the event behind which the page begins, in the order of reading; nil: the first page.
+    /// - Parameter cursor: the event after which the page begins, in the order of reading; nil: the first page.
     func page(of library: PhotoLibrary, from cursor: UInt64?, limit: Int) throws -> Records.Page<UInt64> {
       var filter = filter
       filter.beyond = cursor

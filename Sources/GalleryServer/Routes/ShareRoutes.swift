@@ -71,7 +71,7 @@
         throw error
       }
       guard case .object(let members) = describe(share) else { throw Problem.notFound }
-      // The secret stands behind '#', which browsers do not send: it is in no log of a server or a proxy.
+      // The secret is the fragment, after '#', which browsers do not send: it is in no log of a server or a proxy.
       let link = JSON.Member("link", .text("/share#\(secret)"))
       return .json(
         .object(members + [link, JSON.Member("secret", .text(secret))]), status: 201, [("Cache-Control", "no-store")])
@@ -103,7 +103,7 @@
     private static func open(_ call: Call, _ json: JSON) throws -> HTTPResponse {
       try json.checkKeys(["secret", "password", "cookie"])
       guard let secret = json["secret"]?.textValue else {
-        throw Problem.malformed("The body needs 'secret', the part of the link behind '#'.")
+        throw Problem.malformed("The body needs 'secret', the part of the link after '#'.")
       }
       let server = call.server
       let ended = Problem(401, "sign-in-required", "This link was withdrawn or has expired; ask for a new one.")

@@ -46,10 +46,10 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
   private var total: UInt64 = 0
   private var memberCount = 0
   private var nameByteCount = 0
-  /// What is left of the data of the member that was given last, and of the filling behind it.
+  /// What is left of the data of the member that was given last, and of the filling after it.
   private var dataLeft: UInt64 = 0
   private var fillingLeft: UInt64 = 0
-  /// What global extended headers say, which counts for all members behind them.
+  /// What global extended headers say, which counts for all members after them.
   private var common = TarRecords()
 
   /// - Parameters:
@@ -150,7 +150,7 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
     unread = 0..<count
   }
 
-  /// The next header; nil at the end mark, behind which everything is read, so that a program that unpacks can end.
+  /// The next header; nil at the end mark, after which everything is read, so that a program that unpacks can end.
   private mutating func header() throws(ImportError) -> [UInt8]? {
     let block = try block()
     if block.allSatisfy({ $0 == 0 }) {

@@ -159,7 +159,7 @@ struct ZipDirectory: Sendable {
   }
 
   private static func end(_ reader: borrowing RandomReader) throws(ImportError) -> End {
-    // The end record, with a comment of at most 65,535 bytes behind it.
+    // The end record, with a comment of at most 65,535 bytes after it.
     let tailCount = Int(min(reader.byteCount, 65_535 + 22 + 20))
     let tail = Bytes(try reader.read(at: reader.byteCount - UInt64(tailCount), tailCount))
     var found: Int?

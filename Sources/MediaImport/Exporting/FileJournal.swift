@@ -52,7 +52,7 @@ struct JournalLine: Sendable, Hashable {
     (self.path, self.asset, self.kind, self.content, self.stamp) = (path, asset, kind, content, stamp)
   }
 
-  /// A path with `%` and control bytes as `%` and two digits. Byte by byte: a sign with a combining mark behind it is
+  /// A path with `%` and control bytes as `%` and two digits. Byte by byte: a sign with a combining mark after it is
   /// another character, and so is a line end of two.
   private static func escaped(_ path: String) -> String {
     func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != UInt8(ascii: "%") }

@@ -12,7 +12,7 @@ enum CSVText {
   /// `String.markLimit` are left out.
   /// - Parameters:
   ///   - limit: the most rows; further ones are left.
-  ///   - fieldLimit: the rows have fewer fields together; the row that would reach it is left with all behind it. A
+  ///   - fieldLimit: the rows have fewer fields together; the row that would reach it is left with all after it. A
   ///     field takes memory even if it is empty.
   static func rows(_ bytes: [UInt8], limit: Int = 10_000_000, fieldLimit: Int = 16_000_000) -> [[String]] {
     var rows: [[String]] = []

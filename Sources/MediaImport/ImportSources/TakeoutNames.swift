@@ -9,7 +9,7 @@ internal import PhotoLedger
 //     IMG_1.jpg       IMG_1.jpg.supplemental-metadata.json       since 2024
 //                     IMG_1.jpg.supplemental-me.json             cut: the stem has at most 46 characters
 //                     IMG_1.jpg.s.json    IMG_1.jpg.json         cut further; before 2024 there was no suffix
-//     IMG_1(2).jpg    IMG_1.jpg.supplemental-metadata(2).json    the number goes behind what is left of the suffix
+//     IMG_1(2).jpg    IMG_1.jpg.supplemental-metadata(2).json    the number goes after what is left of the suffix
 //                     IMG_1.jpg(2).json                          before 2024
 //     LONG….jpg       LONG….json                                 a name of more than 46 characters is cut itself
 //     IMG_1-edited.jpg    the JSON of IMG_1.jpg

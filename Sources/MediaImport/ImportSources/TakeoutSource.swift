@@ -135,7 +135,7 @@ struct TakeoutSource {
         let title = Limits.text(stated, atMost: Limits.titleByteCount) ?? name
         if Self.isFolderOfYear(name) {
           output.settle(index, .describesAlbum(title))
-          output.rules.note("the folder of a year, or of a day, is no album", name)
+          output.rules.note("the folder of a year, or of a day, is not an album", name)
           continue
         }
         if stated.isEmpty { output.rules.note("an album without a title has the name of its folder", name) }

@@ -72,8 +72,8 @@ struct YAMLText {
 
   /// A scalar with the lines that go on with it, each read once.
   /// - Parameters:
-  ///   - first: what stands behind the key.
-  ///   - index: the line behind it; behind the scalar at the return.
+  ///   - first: what stands after the key.
+  ///   - index: the line after it; after the scalar at the return.
   ///   - indentation: that of the key.
   /// - Returns: nil for quotes that do not end.
   private static func folded(

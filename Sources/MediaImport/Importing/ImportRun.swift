@@ -34,7 +34,7 @@ final class ImportRun {
   private var summary = ImportSummary()
   /// The file of this import that each new content was taken from.
   private var taken: [[UInt8]: Int] = [:]
-  /// What is known of files behind the end of a batch that was cut, or that is not begun yet.
+  /// What is known of files after the end of a batch that was cut, or that is not begun yet.
   private var ahead = Ahead()
   /// Where the files end that were hashed ahead.
   private var hashedEnd = 0

@@ -229,7 +229,7 @@ final class KnownFiles: Sendable {
     return fstat(number, &status) == 0 && status.st_nlink > 0
   }
 
-  /// Opens the file for records: the one that was read, without what is behind its last whole record, or a new one.
+  /// Opens the file for records: the one that was read, without what is after its last whole record, or a new one.
   /// - Returns: its descriptor, and whether the file that was known was removed; then nothing is known any more.
   private func open(_ table: inout Table) throws -> (number: Int32, wasRemoved: Bool) {
     if let number = table.descriptor, Self.isLinked(number) { return (number, false) }

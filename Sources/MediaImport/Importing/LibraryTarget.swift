@@ -129,7 +129,7 @@ struct LibraryTarget: ImportTarget {
     return members
   }
 
-  /// In a commit for each thousand; stopped between two, the next import puts the rest behind them.
+  /// In a commit for each thousand; stopped between two, the next import puts the rest after them.
   func place(_ assets: [LocalIdentifier], in place: AlbumPlace) async throws -> PlacedMembers {
     var done = PlacedMembers(isNew: false, added: 0, commits: 0)
     for attempt in 1... {

@@ -65,7 +65,7 @@ extension MediaMetadata {
   /// reads the directories, which cameras write before the pixels.
   var mayLackPixels: Bool { warnings.isEmpty && (isRaw || ["TIFF", "BTF"].contains(fileType)) }
 
-  /// The warning that pixels lie behind the end of the file, if they do.
+  /// The warning that pixels lie after the end of the file, if they do.
   /// - Parameter tags: those that a validation gave; what else it finds, such as a missing resolution, is harmless.
   static func lackOfPixels(_ tags: ExifTags) -> [String] {
     let found = tags.all("Warning").flatMap(\.texts).first { text in

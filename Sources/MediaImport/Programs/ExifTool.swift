@@ -75,7 +75,7 @@ final class ExifTool: Sendable {
   /// - Parameters:
   ///   - path: An absolute path.
   ///   - isThorough: Whether a JPEG is read to its end, so that the tags reveal a truncated one.
-  ///   - isValidated: Whether the warnings include those of pixels behind the end of a TIFF, and much else.
+  ///   - isValidated: Whether the warnings include those of pixels after the end of a TIFF, and much else.
   ///   - isFast: Whether only the type of the file is wanted.
   ///   - client: Whose file it is; a process that was asked about files of one client is asked about none of another.
   ///   - isCancelled: Whether the request was cancelled; called several times a second.

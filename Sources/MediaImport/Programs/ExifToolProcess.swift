@@ -5,7 +5,7 @@
 //
 // exiftool has no limits of its own: a file made to be nasty can keep it busy for hours or fill its answer. So each
 // question has a deadline and a limit on the answer, and a process that breaks one is ended and replaced; the number
-// behind `ready` shows that an answer belongs to its question. Starting one costs 100 ms, asking a running one 5 ms.
+// after `ready` shows that an answer belongs to its question. Starting one costs 100 ms, asking a running one 5 ms.
 //
 // A process that exits does so because of the file, of earlier files, or because exiftool cannot run at all. A file is
 // asked about once more after earlier answers; a process without any answer is followed by one that prints its version.
@@ -61,10 +61,10 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   /// A tag whose value exiftool learns only by reading a JPEG to its end, at three times the cost of the others.
   private static let thorough = "-JPEGImageLength"
 
-  /// Has exiftool warn of all that it finds against the specifications, among it pixels behind the end of the file.
+  /// Has exiftool warn of all that it finds against the specifications, among it pixels after the end of the file.
   private static let validating = "-validate"
 
-  /// Keeps exiftool from reading on behind what says the type of a file: without it, a file that begins with zeros is
+  /// Keeps exiftool from reading on after what says the type of a file: without it, a file that begins with zeros is
   /// read as far as they go.
   private static let fast = "-fast"
 
@@ -72,7 +72,7 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   /// - Parameters:
   ///   - path: an absolute path.
   ///   - isThorough: whether a JPEG is read to its end, so that exiftool reports a truncated one.
-  ///   - isValidated: whether exiftool warns of pixels behind the end of a TIFF, and of much else.
+  ///   - isValidated: whether exiftool warns of pixels after the end of a TIFF, and of much else.
   ///   - isFast: whether only the type of the file is wanted.
   ///   - isCancelled: whether the request was cancelled; then the process is killed.
   /// - Returns: exiftool's JSON, an array with one object.

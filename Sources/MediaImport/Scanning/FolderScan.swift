@@ -314,7 +314,7 @@ private struct ListedAhead {
   /// The contents of the folder at a position, once.
   mutating func take(_ position: Int) -> FolderContents? { listed.removeValue(forKey: position) }
 
-  /// Lists the folder at a position and those behind it, as far as their names let them be walked.
+  /// Lists the folder at a position and those after it, as far as their names let them be walked.
   mutating func list(
     _ contents: FolderContents, from first: Int, in folder: FilePath, _ relative: [UInt8], _ selection: NameSelection,
     _ visited: Set<Walk.FolderIdentity>

@@ -14,7 +14,7 @@ extension ClientEdited {
     }
     if let prevents = preventsLimitedAlert { fields.pair(6, prevents) { $0.bool($1) } }
     if let level = requested { fields.unsigned(7, UInt64(level.rawValue)) }
-    // Objects are numbered from 1, so 0 is no album.
+    // Objects are numbered from 1, so 0 stands for none.
     if let followedAlbum { fields.pair(8, followedAlbum) { $0.unsigned($1 ?? 0) } }
   }
 

@@ -20,7 +20,7 @@ package struct FolderEntry {
     case unknown
   }
 
-  /// Points to the name, with a NUL behind it.
+  /// Points to the name, with a NUL after it.
   package let text: UnsafePointer<CChar>
   /// The name without the NUL.
   package let nameBytes: UnsafeRawBufferPointer

@@ -14,7 +14,7 @@ extension URL {
       !text.hasPrefix("file:///var/automount/")
     else { return false }
     var path = text.utf8.dropFirst(start.utf8.count)
-    // A slash behind the last component belongs to the standard URL of a directory.
+    // A slash after the last component belongs to the standard URL of a directory.
     if path.last == UInt8(ascii: "/") { path = path.dropLast() }
     // The bytes of the component, and how many of them are dots.
     var (count, dotCount) = (0, 0)

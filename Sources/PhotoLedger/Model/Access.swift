@@ -89,7 +89,7 @@ extension AssetRow {
   /// The row as an access shows it.
   func seen(by access: Access) -> AssetRow { access.showsStacks ? self : unstacked }
 
-  /// Whether ordinary fetches by a client with that access show the asset in its albums, the selection aside.
+  /// Whether ordinary fetches by a client with that access show the asset in its albums, regardless of the selection.
   func isVisible(to access: Access) -> Bool { access.showsStacks ? isVisible : isVisibleInSelections }
 }
 

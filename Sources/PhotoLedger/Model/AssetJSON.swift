@@ -19,7 +19,7 @@ import Foundation
 
 extension JSONBytes {
   /// Writes an asset with its resources and the words about it.
-  /// - Parameter members: writes what else the object has, behind all of that.
+  /// - Parameter members: writes what else the object has, after all of that.
   package mutating func write(
     _ asset: Asset, _ resources: [AssetResource], _ metadata: ExtendedMetadata,
     _ members: (inout JSONBytes) throws -> Void = { _ in }
@@ -137,7 +137,7 @@ package struct AssetLines: Sendable {
   /// A writer that has written nothing yet.
   package init() {}
 
-  /// Writes an asset and a line end, behind the line of the asset before, if there is one.
+  /// Writes an asset and a line end, after the line of the asset before, if there is one.
   package mutating func write(_ asset: Asset, _ details: AssetDetails, to bytes: inout JSONBytes) {
     let isPlain = asset.row.burstIdentifier == nil && details.isPlain
     let changed = texts.begin(asset.row, isPlain)
@@ -204,7 +204,7 @@ package struct RowTexts: Sendable {
 
 /// The words of a row that the text of a property depends on, a bit for each.
 package enum RowDependency {
-  /// What the row does not hold, and what lies behind its words.
+  /// What the row does not hold, and what lies after its words.
   static let outside: UInt32 = 1 << 31
 
   package static func word(at place: Int) -> UInt32 { 1 << UInt32(place / 8) }

@@ -31,7 +31,7 @@ package final class AssetProperty: Sendable {
     case location
     /// One number of the place of capture.
     case coordinate(at: Int)
-    /// The identifier of the burst, behind the fixed places.
+    /// The identifier of the burst, after the fixed places.
     case burst
     /// The identity of the asset on top of the stack.
     case stack
@@ -85,7 +85,7 @@ package final class AssetProperty: Sendable {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Every asset has it: it is always written, and a row without it is refused.
     static let required = Traits(rawValue: 1)
-    /// An erasure keeps it: it tells no more than the header of a commit, or the counts of albums count on it.
+    /// An erasure keeps it: it reveals no more than the header of a commit, or the counts of albums count on it.
     static let keptByErasure = Traits(rawValue: 2)
     /// No member of an asset's JSON.
     static let unprinted = Traits(rawValue: 4)

@@ -84,7 +84,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
     count &+= 1
   }
 
-  /// Takes bytes that were written behind the others, in room that was reserved for them.
+  /// Takes bytes that were written after the others, in room that was reserved for them.
   @inline(__always)
   mutating func advance(by more: Int) {
     precondition(more >= 0 && more <= capacity &- count, "What is written needs room that was reserved.")
@@ -399,7 +399,7 @@ enum HexadecimalDigits {
   @inline(__always)
   static func uppercase(_ word: UInt32) -> UInt64 { spelled(word, letters: 0x07) }
 
-  /// - Parameter letters: how far the first letter is behind the character after `9`.
+  /// - Parameter letters: how far the first letter is from the character after `9`.
   @inline(__always)
   private static func spelled(_ word: UInt32, letters: UInt64) -> UInt64 {
     // Each byte to the lower half of 16 bits, then its high nibble there, and its low nibble to the upper half.
@@ -510,7 +510,7 @@ extension JSONBytes {
     }
   }
 
-  /// - Returns: where it has come to: `end`, or a byte behind it.
+  /// - Returns: where it has come to: `end`, or a byte after it.
   @inline(__always)
   private mutating func copy(
     _ bytes: UnsafeRawBufferPointer, _ from: Int, _ end: Int, _ escapes: Escapes

@@ -84,7 +84,7 @@ public struct LocalIdentifier: Hashable, Sendable {
     func digits(_ word: UInt64) -> UInt64 { HexadecimalDigits.uppercase(UInt32(truncatingIfNeeded: word).byteSwapped) }
     func put(_ digits: UInt64, at offset: Int) { (place + offset).storeBytes(of: digits, as: UInt64.self) }
     func dash(at offset: Int) { (place + offset).storeBytes(of: UInt8(ascii: "-"), as: UInt8.self) }
-    // Eight digits at a time; what stands behind a group of four is written over by what follows.
+    // Eight digits at a time; what stands after a group of four is written over by what follows.
     let (second, third) = (digits(high), digits(low &>> 32))
     put(digits(high &>> 32), at: 0)
     put(second, at: 9)

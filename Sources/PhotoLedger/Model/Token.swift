@@ -50,7 +50,7 @@ public struct Token: Hashable, Sendable, CustomStringConvertible {
     self.init(library: library, view: view, position: position)
   }
 
-  /// A mark, and the hyphen behind it.
+  /// A mark, and the hyphen after it.
   private static func mark(_ bytes: inout some IteratorProtocol<UInt8>) -> UInt64? {
     number(&bytes, base: 16, 16...16, until: UInt8(ascii: "-"))
   }

@@ -26,7 +26,7 @@ extension Projections {
   /// - Parameters:
   ///   - letGo: called when the pages of the log's store that this process has mapped are to be released.
   ///   - progress: called with the last applied event, every ``reportInterval`` events; return `false` to cancel.
-  /// - Returns: whether it was the last one, behind which all is settled.
+  /// - Returns: whether it was the last one, after which all is settled.
   /// - Throws: ``LibraryError`` `.userCancelled` if `progress` returns `false`; ``UnreadableEvent`` for one that cannot
   ///   be applied.
   func apply(

@@ -213,7 +213,7 @@ extension ContainerPlace {
 }
 
 extension Arranged {
-  /// Gives the rows of the container and of those members that it names as their parent; shifts aside.
+  /// Gives the rows of the container and of the members that enter or leave a folder; a shift changes no member's row.
   fileprivate func forEachChange(
     collection: (ObjectNumber, (inout CollectionRow?) throws -> Void) throws -> Void,
     client: (ObjectNumber, (inout ClientRow?) throws -> Void) throws -> Void,

@@ -449,7 +449,7 @@ extension Projections {
     }
   }
 
-  /// Keys of an answer as the store has them, from its beginning or from behind a place on.
+  /// Keys of an answer as the store has them, from its beginning or from after a place on.
   ///
   /// - Parameters:
   ///   - most: the maximum number of keys.

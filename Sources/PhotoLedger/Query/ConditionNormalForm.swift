@@ -141,7 +141,7 @@ extension Condition {
     return comparator == .notEqual ? .always : .never
   }
 
-  /// A flag is true or false, so two trials tell which of the four possible conditions is meant.
+  /// A flag is true or false, so two trials determine which of the four possible conditions is meant.
   private static func normalizedFlag(_ key: PropertyKey, _ comparator: Comparator, _ value: PropertyValue) -> Condition
   {
     let whenTrue = PropertyValue.bool(true).satisfies(comparator, value)

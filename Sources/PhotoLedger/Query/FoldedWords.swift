@@ -14,11 +14,11 @@ struct FoldedWords: RandomAccessCollection, Sendable {
   /// How many words are compared one by one at most.
   private static let comparedLimit = 24
 
-  /// The words, and behind them the beginning of the one that is being written.
+  /// The words, and after them the beginning of the one that is being written.
   private var bytes: [UInt8] = []
   /// Where each word ends; the first begins at 0.
   private var ends: [Int] = []
-  /// The number of a word, counted from 1, at the place of its hash or behind that; 0: free. Twice as many places as
+  /// The number of a word, counted from 1, at the place of its hash or after that; 0: free. Twice as many places as
   /// words at least, a power of two; none while the words are compared one by one.
   private var places: [UInt32] = []
   /// The most words.

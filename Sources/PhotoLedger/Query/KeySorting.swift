@@ -137,7 +137,7 @@ extension WideKey {
 }
 
 extension PlannedKey {
-  /// The keys of lists, one list behind the other. Each is copied as a whole, which `Array(lists.joined())` does not.
+  /// The keys of lists, one list after the other. Each is copied as a whole, which `Array(lists.joined())` does not.
   fileprivate static func joined(_ lists: some Collection<[Self]>) -> [Self] {
     var keys: [Self] = []
     keys.reserveCapacity(lists.reduce(0) { $0 + $1.count })
@@ -171,7 +171,7 @@ struct GatheredKeys<Key: PlannedKey> {
     return taken
   }
 
-  /// The keys of parts that were gathered apart, each behind the one before, ascending.
+  /// The keys of parts that were gathered apart, each after the one before, ascending.
   static func sorted(_ parts: [GatheredKeys<Key>]) -> [Key] {
     let lists = parts.lazy.filter { !$0.keys.isEmpty }.map(\.keys)
     let areInOrder = zip(lists, lists.dropFirst()).allSatisfy { before, after in

@@ -42,13 +42,13 @@ package final class QueryPlan: Sendable {
       ? !assetKeys.terms.isEmpty && !assetKeys.isWord : !collectionKeys.terms.isEmpty && !collectionKeys.isWord
   }
 
-  /// Whether an asset's row belongs to the result, its scope aside.
+  /// Whether an asset's row belongs to the result, regardless of its scope.
   func admits(_ row: AssetRow) -> Bool { row.withView { admits($0) } }
 
   /// The same of a row where it lies.
   func admits(_ row: AssetView) -> Bool { isOffered(row) && assetPasses(row) }
 
-  /// Whether the result is of rows like this one, the condition aside.
+  /// Whether the result is of rows like this one, regardless of the condition.
   @inline(__always)
   func isOffered(_ row: AssetView) -> Bool {
     row.isTrashed == (query.trash == .only)
@@ -73,12 +73,12 @@ package final class QueryPlan: Sendable {
     return meetsCondition(row, details)
   }
 
-  /// Whether an asset that the rows admit meets the condition by its details, the search aside.
+  /// Whether an asset that the rows admit meets the condition by its details, regardless of the search.
   func meetsCondition(_ row: AssetRow, _ details: AssetDetails) -> Bool {
     describedPasses?(DescribedAsset(row, details)) ?? true
   }
 
-  /// Whether a collection's row belongs to the result, its scope aside.
+  /// Whether a collection's row belongs to the result, regardless of its scope.
   func admits(_ row: CollectionRow) -> Bool {
     row.number != rootFolder && (row.deletedDate != nil) == (query.trash == .only)
       && (query.includesBuiltIn || !row.isBuiltIn) && query.access.shows(row) && collectionPasses(row)

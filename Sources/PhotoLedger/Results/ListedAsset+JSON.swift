@@ -3,7 +3,7 @@ import Foundation
 // A list of assets as columns: one list for each property that a grid needs, with a value for each asset.
 //
 // A window of a grid has thousands of values of some bytes each, so what is done around a value weighs as much as the
-// value. Here the room of a column is reserved at once, and its values are written one behind the other without a look
+// value. Here the room of a column is reserved at once, and its values are written one after the other without a look
 // at what stands before them.
 
 extension JSONBytes {
@@ -14,7 +14,7 @@ extension JSONBytes {
     column("localIdentifier", assets, width: 45) { (asset: ListedAsset, place: Place) in
       place.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
       asset.id.spell(at: place + 1)
-      // The suffix of an asset, and the quotation mark behind it.
+      // The suffix of an asset, and the quotation mark after it.
       (place + 37).storeBytes(of: assetEnd, as: UInt64.self)
       return 45
     }

@@ -119,7 +119,7 @@ private struct FoundAsset {
   var details: UnsafeRawBufferPointer?
   var row = UnsafeRawBufferPointer(start: nil, count: 0)
 
-  /// Asks the processor for the bytes; what is far behind the first of them is seldom read.
+  /// Asks the processor for the bytes; what is far from the first of them is seldom read.
   func fetchAhead() {
     if let details { Self.fetchAhead(details) }
     Self.fetchAhead(row)

@@ -90,7 +90,7 @@ extension LibraryStore {
     if order.isOfNumbers {
       keys = selection.shown.prefix(rest).map { NarrowKey(word: 0, number: $0) }
     } else {
-      // The members may lie behind much that is newer. Half of the order costs half of what making the result costs.
+      // The members may lie after much that is newer. Half of the order costs half of what making the result costs.
       keys = try projections.keys(
         rest, of: order.answer, rowLimit: Swift.max(4 * expected + BegunResult.firstCount, orderCount / 2),
         where: { selection.shown.contains($0) }, in: t)

@@ -75,7 +75,7 @@ package struct Delta: Sendable {
   package var clients: [ObjectNumber: Replacement<AuthorizationStatus>] = [:]
   /// The assets of which nothing is known any more: their rows here are not those that results were made of.
   package var erasedAssets: Set<ObjectNumber> = []
-  /// Whether assets were erased, of which earlier states tell nothing from then on.
+  /// Whether assets were erased, whose data earlier states no longer contain.
   package var hasErasure = false
   /// The commits it spans, oldest first.
   package var commits: [CommitSummary] = []

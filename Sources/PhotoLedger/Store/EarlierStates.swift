@@ -34,7 +34,7 @@ final class EarlierStates<Value: Sendable>: Sendable {
   /// How many objects are remembered.
   private static var limit: Int { 1024 }
 
-  /// A state that lies nearer before an event than the last one lies behind it; nil if none is known.
+  /// A state nearer before an event than the last one is after it; nil if none is known.
   func state(of number: ObjectNumber, before sequence: UInt64, _ head: UInt64, _ withdrawn: Int) -> State? {
     states.withLock { states in
       guard let state = states[number], state.withdrawn == withdrawn, state.sequence <= sequence,

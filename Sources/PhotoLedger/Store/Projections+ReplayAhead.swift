@@ -12,7 +12,7 @@ package import LMDB
 // Where the system allows no further thread, or another cannot read the snapshot, the caller's thread reads as well.
 //
 // Invariant: the events are applied in their order, and a failure to read one comes after those before it were applied,
-// as in a replay by one thread. No event behind the last one to apply is read, and what waits is bounded in bytes: one
+// as in a replay by one thread. No event after the last one to apply is read, and what waits is bounded in bytes: one
 // event may hold edits of hundreds of assets.
 
 extension Projections {

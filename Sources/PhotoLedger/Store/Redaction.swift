@@ -50,7 +50,7 @@ extension AssetRow {
 }
 
 extension AssetField {
-  /// Whether it tells no more than the header of a commit does, or the counts of albums count on it.
+  /// Whether it reveals no more than the header of a commit, or the counts of albums count on it.
   package var isKeptByErasure: Bool { property.traits.contains(.keptByErasure) }
 }
 

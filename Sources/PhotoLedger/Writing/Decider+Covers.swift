@@ -149,7 +149,7 @@ extension Decider {
   }
 
   /// The number of an asset that an ordinary fetch in an album shows; nil for any other.
-  /// - Parameter access: whose fetch it is, the selection aside.
+  /// - Parameter access: whose fetch it is; its selection is not considered.
   private func shownMember(
     _ asset: LocalIdentifier, of row: CollectionRow, to access: Access = .full, _ t: borrowing WriteTransaction
   ) throws -> ObjectNumber? {
