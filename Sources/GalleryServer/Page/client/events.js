@@ -1,7 +1,7 @@
 // Server-sent events for a client with a key: `EventSource` sends cookies and nothing else.
 //
 // It has of EventSource what the streams of this client use: a listener for each kind, `onerror` at the end, `close`.
-// It does not open itself again; who uses it does, from the state that was delivered last.
+// It does not open itself again; its user does, from the state that was delivered last.
 
 /** @typedef {import('./photoledger.js').PhotoLedger} PhotoLedger */
 
@@ -52,7 +52,7 @@ class KeyedEvents extends EventTarget {
         for (const event of events) this.deliver(event);
       }
     } catch {
-      // The end of a stream and a stream that did not open are the same to who reads: `onerror` looks why.
+      // The end of a stream and a stream that did not open are the same to a reader: `onerror` looks why.
     }
     if (!signal.aborted) this.onerror?.(new Event('error'));
   }

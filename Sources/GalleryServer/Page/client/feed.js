@@ -251,7 +251,7 @@ export class Feed extends EventTarget {
     for (const stream of this.streams) stream.rest();
   }
 
-  /** Stops following for ever, so that the page holds nothing of who followed. */
+  /** Stops following for ever, so that the page holds nothing of the follower. */
   leave() {
     this.leaving.abort();
     clearTimeout(this.resting);

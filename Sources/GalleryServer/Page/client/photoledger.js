@@ -236,7 +236,7 @@ export class PhotoLedger {
     }
     let answer;
     try {
-      // A key stands for itself: the cookie of somebody who is signed in is not sent beside it.
+      // A key stands for itself: a session's cookie is not sent beside it.
       const credentials = this.key ? 'omit' : 'same-origin';
       answer = await this.send(url, { method, headers: fields, body, signal, credentials });
     } catch (error) {

@@ -1,7 +1,7 @@
 // Pictures and films of the server in `img` and `video`, which send a cookie and cannot send a key.
 //
 // With a cookie the element reads the URL itself. With a key the bytes are read first, and the element shows them from
-// the browser's memory, so that a page with a key never uses the cookie of somebody who is signed in.
+// the browser's memory, so that a page with a key never uses a session's cookie.
 
 import { Problem, readBody } from './photoledger.js';
 

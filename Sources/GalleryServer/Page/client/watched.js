@@ -90,7 +90,7 @@ export class Watched extends EventTarget {
     this.follow();
   }
 
-  /** Stops following for ever, so that the page holds nothing of who followed. */
+  /** Stops following for ever, so that the page holds nothing of the follower. */
   leave() {
     this.leaving.abort();
     this.isEnded = true;

@@ -1,8 +1,8 @@
 // Rows of pictures that fill the width.
 //
 // A row is a count of items; its height is what makes its pictures fill the width. Rows are kept, and a change breaks
-// only the rows that it touches anew: what stands below or above keeps its row, so that it does not move under the eyes
-// of somebody who looks at it.
+// only the rows that it touches anew: what stands below or above keeps its row, so that the visible rows
+// do not move.
 //
 //   shapes   w/h in 256ths, 0: not known
 //   rows     counts, in order; their sum is the count of the shapes

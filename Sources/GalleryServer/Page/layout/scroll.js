@@ -8,7 +8,7 @@
 // the difference, so nothing moves on the screen then.
 //
 // Near both ends they go together, pixel for pixel: an element that stood at its own end before the list does could not be
-// scrolled on, and would keep the last photos from who turns a wheel.
+// scrolled on, and the last photos would be out of reach of the wheel.
 //
 // Rejected: an element as high as the list. Browsers end between 16 and 33 million pixels, some silently at 0.
 

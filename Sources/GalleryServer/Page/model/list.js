@@ -182,7 +182,7 @@ export class List extends EventTarget {
     this.unwatch = () => feed.removeEventListener('connection', opened);
   }
 
-  /** Asks for what was missed, and has who shows the list ask for what is not loaded. */
+  /** Asks for what was missed, and has the list's view ask for what is not loaded. */
   retry() {
     clearTimeout(this.timer);
     this.timer = undefined;

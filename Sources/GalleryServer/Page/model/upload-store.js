@@ -2,9 +2,9 @@
 //
 // A record has no bytes, but the upload's path and, where the browser gives one, a handle of the file. Each tab holds a
 // lock of its own name while it lives; records of a tab whose lock is gone are those that were left behind. Where a
-// page has no locks, as over plain HTTP, tabs ask one another who lives:
+// page has no locks, as over plain HTTP, tabs ask one another which of them live:
 //
-//   new tab ─ 'who' ─▶ every other tab ─ 'here', its name ─▶ new tab      who is silent is gone
+//   new tab ─ 'who' ─▶ every other tab ─ 'here', its name ─▶ new tab      a silent tab is gone
 
 import { randomName } from '../client/photoledger.js';
 
@@ -67,7 +67,7 @@ export class UploadStore {
     return store;
   }
 
-  /** Answers tabs that ask who lives, until the page ends. */
+  /** Answers tabs that ask which tabs live, until the page ends. */
   answer() {
     const channel = new BroadcastChannel(channelName);
     channel.addEventListener('message', ({ data }) => {

@@ -71,7 +71,7 @@ const outdated = 'photoledger.outdated';
 const reloadButton = () => h('button', { class: 'button', onclick: () => location.reload() }, t('update.reload'));
 
 /**
- * What stands in place of a view of the owner for those who followed a link to it.
+ * Replaces a view of the owner where a link to it is opened with another session.
  * @param {RouteEntry} route
  */
 const ownersOnly = ({ label = 'app.name' }) => h('section', { class: 'view owners-only' }, h('h1', null, t(label)),
@@ -146,7 +146,7 @@ export class App extends EventTarget {
     this.isSigningOut = false;
     /** Whether the browser's session is another's than that of this page. */
     this.isReplaced = false;
-    /** What stands above every view: who asks for access, what a visitor may see. */
+    /** What stands above every view: requests for access, what a visitor may see. */
     this.above = h('div', { class: 'above' });
     /**
      * What the owner is asked; null for others.
@@ -447,8 +447,8 @@ export class App extends EventTarget {
   }
 
   /**
-   * Ends the session and leaves the page for the sign-in, which does not come back to this address: the next who signs
-   * in may be another.
+   * Ends the session and leaves the page for the sign-in, which does not come back to this address: the next
+   * session may be another person's.
    * @throws what failed
    */
   async signOut() {

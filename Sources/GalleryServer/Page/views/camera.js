@@ -4,8 +4,8 @@
 //            └─ record ──▶      │
 //                               └──────▶ discard
 //
-// The key is that of `/camera#KEY`, which may be good for adding and nothing else, or the cookie of who is signed in.
-// All that the page asks of the server is whether it may add, who is signed in, and to add.
+// The key is that of `/camera#KEY`, which may be good for adding and nothing else, or the session's cookie.
+// All that the page asks of the server is whether it may add, whose session it is, and to add.
 //
 // What was taken is only in the page's memory. When the session ends it waits, and goes on after the same person has
 // signed in in another tab; never in the name of another.
@@ -46,7 +46,7 @@ function cameraReason(error) {
 
 /**
  * Looks whether photos may be added.
- * @returns {Promise<Session | null>} who is signed in; null where a key stands for itself
+ * @returns {Promise<Session | null>} the session; null where a key stands for itself
  * @throws {Problem} if nothing may be added
  */
 async function look() {

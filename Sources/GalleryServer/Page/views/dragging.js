@@ -96,7 +96,7 @@ export class Dragging {
         if (this.state !== 'press') return;
         this.state = 'done';
         this.grid.selection.toggle(this.from);
-        // A browser answers who was never pressed with an error in its console.
+        // A browser logs an error if the page has never been pressed.
         const { userActivation } = /** @type {any} */ (navigator);
         if (userActivation?.hasBeenActive) navigator.vibrate?.(10);
       }, 450);

@@ -2,10 +2,10 @@
 //
 //   locked ──proof──▶ open ──5 minutes without input, tab away for 1 minute, "lock now"──▶ locked
 //
-// This keeps people out who come upon a screen that somebody left open. It is no right of the server: the session may
-// read hidden photos without it, and the page says so. The proof is a sign-in like that at the door, whose key is given
-// back at once: the password of the person who is signed in, or, for an owner who came by a link, the password of
-// somebody who acts as the same client, or a new link.
+// The lock protects a screen that was left open. It is not a permission of the server: the session may read hidden
+// photos without it, and the page says so. The proof is a sign-in like the one at the start, whose key is given back at
+// once: the password of the session's person, or, for an owner's session from a link, the password of any person that
+// acts as the same client, or a new link.
 
 import { PhotoLedger } from '../client/photoledger.js';
 import { messageOf } from '../model/failures.js';
@@ -19,7 +19,7 @@ import { gridView } from './photos.js';
 const idleLimit = 5 * 60_000;
 const awayLimit = 60_000;
 
-/** Whether the hidden photos may be shown. It outlives the view: somebody who comes back at once is not asked again. */
+/** Whether the hidden photos may be shown. It outlives the view, so that returning at once needs no second proof. */
 const guard = new (class extends EventTarget {
   isOpen = false;
   lastInput = 0;

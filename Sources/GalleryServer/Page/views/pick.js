@@ -412,7 +412,7 @@ class Picker {
   }
 }
 
-/** Looks whether the session is there and who looks at it. */
+/** Checks that the picking session exists, and reads the browser's session. */
 async function begin() {
   fill(place, h('p', { class: 'loading', role: 'status' }, t('state.loading')));
   const again = h('button', { class: 'button main', onclick: begin }, t('action.retry'));

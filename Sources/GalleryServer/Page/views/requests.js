@@ -2,9 +2,9 @@
 //
 //   GET /v1/requests/events ─▶ banner above the view ─▶ dialog ─▶ allow, selected photos, deny ─▶ a commit
 //
-// A banner and not a dialog of its own accord: who writes or drags something must not be taken out of it by an app. An
-// answer is a change block with the cause of the server's own prompt, so that its notice takes it back; a request for
-// more is kept by the server and not in the log, and only its own route answers it.
+// A banner and not a dialog of its own accord: an app's request must not interrupt typing or dragging. An answer
+// is a change block with the cause of the server's own prompt, so that its notice undoes it; a request for more is kept
+// by the server and not in the log, and only its own route answers it.
 
 import { Watched } from '../client/watched.js';
 import { instant, t } from '../text/text.js';

@@ -2,8 +2,8 @@
 //
 //   /share#SECRET ─▶ POST /v1/shares:open ─▶ a key of the visit ─▶ grid, viewer, downloads, uploads
 //
-// The key stands for itself and is sent with each request; the page neither reads nor sets the cookie. So somebody who
-// is signed in stays so, and sees here what every visitor sees. The key lies in the tab's own storage, that a reload
+// The key stands for itself and is sent with each request; the page neither reads nor sets the cookie. So a session
+// stays signed in, and the page shows what every visitor sees. The key lies in the tab's own storage, so that a reload
 // asks for no password again; it ends with the tab, and with the link. It ends after a day, too: the page then opens the
 // link again, and what is being uploaded goes on with the new key.
 

@@ -504,7 +504,7 @@ export class Panel {
   }
 
   /**
-   * A link to who changed the asset and when; null for those whom the server does not answer that.
+   * A link to the asset's history; null in a session that may not read it.
    * @param {any} asset
    */
   logLink(asset) {

@@ -18,7 +18,7 @@ import { field, formDialog } from './forms.js';
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./app.js').Session} Session */
 
-/** Views that work for those who only add. */
+/** Views that work with add-only access. */
 const addingViews = new Set(['upload']);
 /** Views that differ for a client with full access. */
 const accessViews = new Set(['history', 'moment']);
@@ -103,7 +103,7 @@ function bannerOf(app, show) {
 }
 
 /**
- * What stands in place of a view for somebody who may see nothing.
+ * Replaces a view in a session that may see nothing.
  * @param {App} app
  */
 function explanation(app) {
