@@ -21,6 +21,7 @@ enum Prose {
     "whoever": "the caller, the reader", "nobody": "no client, no process", "is told": "receives, gets",
     "are told": "receive, get", "was told": "received, got", "were told": "received, got", "be told": "receive, get",
     "carry out": "execute, apply", "carries out": "executes, applies", "carried out": "executed, applied",
+    "carrying out": "executing, applying", "sees everything": "has full access",
     "brought up": "migrated, upcast", "taken back": "undone, reverted", "takes back": "undoes, reverts",
     "makes sense": "is valid", "makes no sense": "is invalid", "refused:": "Rejected:",
     "heard of": "registered, received", "came into being": "was created", "not to be had": "not available",
