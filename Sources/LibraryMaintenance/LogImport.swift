@@ -4,6 +4,25 @@ import LMDB
 import StoreMigrations
 import PhotoLedger
 
+// Log import: the lines of `export` become the log of a new library, or continue that of a follower.
+//
+// Problem. The lines come from outside. They may be cut, edited, or of another history, and a log can be longer than a
+// transaction should be. No state may become visible before all of it is proved.
+//
+//     first line   the library, the head that the lines continue, the head that they lead to
+//     others       form, known type ─▶ hashes and order (EventImporter) ─▶ head as announced ─▶ projections
+//
+//     new library  transactions of 8 MiB, not synced ─▶ redactions ─▶ replay ─▶ sync ─▶ the folder gets its name
+//     follower     one transaction of at most 1 GiB: append, erase, apply, remove the files of erased assets
+//
+// Invariant: all lines are taken in, or none. A new library has no name until it is complete, and its folder can be
+// thrown away; a follower has readers, so its log and rows change in one transaction. The announced head has the chain
+// value of the last event, which covers every event before it: no line is missing, altered or too many.
+//
+// Erasures come before the projections: a payload that the lines lack was erased by a later event, which carries its
+// replacement. Rejected: importing into a follower commit by commit. Its rows would need replacements that are not yet
+// there.
+
 /// The lines of an exported log, counted and bounded.
 final class LogLines {
   private let next: () throws -> [UInt8]?

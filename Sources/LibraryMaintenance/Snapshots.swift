@@ -2,7 +2,21 @@ public import PhotoLedger
 import EventLog
 import LMDB
 
-// Making and dropping snapshots; SnapshotStore.swift describes them.
+// Making snapshots: the missing log ranges of SnapshotStore.swift, the newest first.
+//
+// Problem. A range holds rows as they were before it, and the store has only the current ones. So they are reached by
+// going back from the head, and no commit may wait for that.
+//
+//     log        │  a  │  b  │  c  │  d  │ tail │ head          a and b exist, c and d are missing
+//     read                   ◀──c── ◀──d── ◀─tail─              each event once
+//     state                  the overlay before d, then that before c, which starts from it
+//     written    entries of d ─▶ entries of c ─▶ ranges c and d ─▶ joins: c + d, then a + b + c + d
+//
+// Invariant: a range is listed only when all its entries are written, and the listed ranges of the lowest level have no
+// gap. Entries without a range are what a stopped process left; they are removed before those of the range are written.
+// Each transaction checks that spacing and withdrawn events are still those that it began with.
+//
+// Rejected: the oldest range first. Each would need its own way back from the head, which reads the log once a range.
 
 /// How far a library's snapshots reach.
 public struct SnapshotSummary: Sendable, Hashable {

@@ -2,6 +2,20 @@ import Foundation
 import PhotoLedger
 
 // One job from its first request to its end, or to the end of the process; see UploadService.swift for the rules.
+//
+// Problem. What a server answered is known to the run alone, while the row can be removed, uploads can be disabled, the
+// permission can be withdrawn, and the store can refuse a write. A run must neither lose an answer nor outlive its row.
+//
+//     row            what the run does
+//     written        takes the next step
+//     not writable   tries again after each pause: a server without the protocol would store a second copy
+//     damaged        pauses once and ends; no pause mends it
+//     gone           ends; `left` says what the server may have to discard
+//
+// Invariant: a step is taken only after the progress before it was recorded, and bytes are sent only while the client
+// may read them: before each request, and at intervals during one.
+//
+// Rejected: ending the run at the first failed write. The driver would begin the job again from its older row.
 
 /// Executes one job.
 final class UploadRun {

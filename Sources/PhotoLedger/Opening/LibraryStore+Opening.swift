@@ -4,6 +4,26 @@ import Glibc
 package import LMDB
 package import StoreMigrations
 
+// Opening and creating the store of a library.
+//
+// Problem. A directory may hold a library, a library of another format, a damaged one, or what a creation left that was
+// cut short. Opening has to distinguish these without changing any that it does not open.
+//
+//     store/data.mdb                        opening
+//     absent                                `.notALibrary`
+//     no bytes, or no format number         an unfinished creation; creating again at the path finishes it
+//     an older format                       the steps to this one, in one transaction; then as below
+//     a newer format                        rejected, with both numbers
+//     this format, a table missing          rejected, with the advice to rebuild where the log is complete
+//     this format                           opened
+//
+// Invariant: the number of the format and event 1, which creates the library, are committed together, and the names of
+// the folders are durable before that. So a library exists exactly if its first commit does. Opening creates no store,
+// and no table unless a step follows.
+//
+// Rejected: creating what is missing. A lost table would be opened as an empty one, and a mistyped path as a new
+// library.
+
 extension LibraryStore {
   /// Opens the library in a directory, bringing a store of an older format up to this one.
   static func open(

@@ -1,3 +1,22 @@
+// Compiling the regular expression of MATCHES (ConditionPattern.swift describes the program and how it is run).
+//
+// Problem. Few characters can stand for a long program: `((a{60}){60}){60}` is 216,000 steps, and `a{4000}{0}`, written
+// a thousand times, is an empty program that took four million. Both must be rejected before the work is done.
+//
+//     a|bc       0 split 1 3    1 a    2 jump 5    3 b    4 c
+//     a*         0 split 1 3    1 a    2 jump 0
+//     a{2,3}     0 a    1 a    2 split 3 4    3 a
+//
+// Each part is a program whose places count from its own beginning; a part that is repeated or follows another is
+// copied, with its places shifted. So a part needs no address when it is compiled, and is compiled once, however often
+// it is repeated.
+//
+// Invariant: a program costs at most `longestProgram`, which bounds a match, and all copies together take at most
+// sixteen times as many steps, which bounds the compilation. Groups nest at most 64 deep, which bounds the stack.
+//
+// Rejected: counters for `{n,m}` in the program. The places of a match would be pairs of a step and its counts, and
+// their number would not be bounded by the length of the program.
+
 /// Reads a regular expression into the program of a ``TextPattern``, by recursive descent of bounded depth.
 struct PatternCompiler {
   typealias Instruction = TextPattern.Instruction
