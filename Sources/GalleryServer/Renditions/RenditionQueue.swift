@@ -19,7 +19,7 @@
   // Idle work takes at most all workers but one, in batches; a request that finds no worker free ends the batch, which
   // goes back to its place: what is looked at comes first. What was asked for of such a batch while it ran is wanted
   // from then on. The programs of idle work have a lower priority, also where a request comes while they run. Both
-  // queues are bounded: of the wanted the oldest leaves, whose request hears that it has to come back; the filling waits
+  // queues are bounded: of the wanted the oldest leaves, whose request hears that it has to come back; filling waits
   // for room. A batch that was once to be given up stays so: a program that was stopped for it has not failed.
   //
   // Invariant: a content is worked on by one worker at a time; a piece of work is in one of the queues or in one

@@ -122,7 +122,7 @@ struct DateSpelling {
     return (day, microseconds)
   }
 
-  /// Writes a day of the proleptic Gregorian calendar, by its number from 1970-01-01, and returns how many bytes it has.
+  /// Writes a day of the proleptic Gregorian calendar, by its number from 1970-01-01, and returns its length in bytes.
   @inline(__always)
   private mutating func day(_ number: Int, at start: UnsafeMutableRawPointer) -> Int {
     guard let last, last.number == number else { return newDay(number, at: start) }
