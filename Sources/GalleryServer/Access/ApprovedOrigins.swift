@@ -1,5 +1,7 @@
 #if Gallery
+  import JSONReading
   import LibraryJSON
+  import LibraryPicking
   import PhotoLedger
 
   // Which pages may show the picker in a frame.
