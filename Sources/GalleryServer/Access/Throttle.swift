@@ -159,6 +159,13 @@
     public var sharePerSecond = 1_000.0
     /// How many feeds the keys of a share link may have open at once, and how many of their polls of changes may wait.
     public var feedsOfShare = 512
+    /// About how many bytes the lists may take that the feeds and waiting polls of a key follow, 16 or more for each
+    /// asset of each list. Lists that share their memory count once, as those of equal fetches do.
+    public var followedBytesOfKey = 256 << 20
+    /// About how many bytes such lists of all keys of a client may take, as of the visitors of a share link.
+    public var followedBytesOfClient = 512 << 20
+    /// About how many bytes such lists may take in all before keys other than the owner's can follow no more.
+    public var followedBytes = 2 << 30
     /// How many requests an address without a key may make at once; the files of the page are not counted.
     public var peerBurst = 500.0
     /// How many more it may make each second.

@@ -24,11 +24,11 @@
   // Two coordinate systems only: `removed` and the first of each pair in `moved` count in *before*, everything else in
   // *after*; `before` is the token of the message before, so a client that lost count notices.
   //
-  // Memory. A feed holds one chunk and, for each of at most 32 fetches, a result, which shares its tree with all other
-  // holders. A message has at most 500 assets and 10,000 ranges: a larger change is sent as a state, from which the
-  // client reads windows anew. The task of a fetch mostly waits, and a task keeps the largest stack that it ever had;
-  // what needs more than waiting does is done in a task of its own (`apart`), and what the waiting functions pass along
-  // is one reference (`Following`).
+  // Memory. A feed holds one chunk and, for each of at most 32 fetches, a result, whose tree is counted
+  // (FollowedLists.swift). A message has at most 500 assets and 10,000 ranges: a larger change is sent as a state, from
+  // which the client reads windows anew. The task of a fetch mostly waits, and a task keeps the largest stack that it
+  // ever had; what needs more than waiting does is done in a task of its own (`apart`), and what the waiting functions
+  // pass along is one reference (`Following`).
   //
   // Invariant: for each fetch the messages are a chain, the `after` of one is the `before` of the next, until a state
   // begins a new one. A fetch that was removed and added again is another chain: a message of the old one that is late
@@ -100,18 +100,19 @@
     private let rangeLimit: Int
     private let renditions: RenditionColumns
     private let messages: EncodedMessages
+    private let followed: FollowedLists
     let announcements: RenditionAnnouncements
     private let state: Mutex<State>
 
     init(
       _ cursor: FeedCursor, name: String, key: Keyring.Key, sections: SectionChoice?, of library: PhotoLibrary,
-      _ fetches: Fetches, _ watch: AccessWatch, _ renditions: Renditions, _ messages: EncodedMessages, rangeLimit: Int,
-      now: @escaping @Sendable () -> Date, sender: HTTPSender
+      _ fetches: Fetches, _ watch: AccessWatch, _ renditions: Renditions, _ messages: EncodedMessages,
+      _ followed: FollowedLists, rangeLimit: Int, now: @escaping @Sendable () -> Date, sender: HTTPSender
     ) {
       (self.name, holder, self.sections, self.sender) = (name, key, sections, sender)
       (whole, self.fetches, self.watch, self.now) = (library, fetches, watch, now)
       self.renditions = RenditionColumns(library: library.as(key.client), renditions: renditions)
-      (self.messages, self.rangeLimit) = (messages, rangeLimit)
+      (self.messages, self.followed, self.rangeLimit) = (messages, followed, rangeLimit)
       announcements = RenditionAnnouncements(self.renditions, stream)
       state = Mutex(State(cursor: cursor))
     }
@@ -226,11 +227,15 @@
     /// Delivers the changes of a fetch until it is removed or the feed ends.
     private func deliver(_ one: Following) async throws {
       let library = try view(one.fetch)
-      let changes = try await apart { [self] in try await begin(one, as: one.fetch.list, library) }
+      let list = try await apart { [self] in try await begin(one, as: one.fetch.list, library) }
+      defer { list.leave() }
       while true {
-        try await apart { [self] in try await pass(changes, of: one, library) }
+        try await apart { [self] in
+          try await pass(list.changes, of: one, library, list)
+          list.settle()
+        }
         one.lags = false
-        guard try await changes.wait() else { break }
+        guard try await list.changes.wait() else { break }
         one.lags = true
       }
       try Task.checkCancellation()
@@ -238,25 +243,34 @@
 
     /// Reads the list at which a fetch begins, and sends its state to a client that holds none, or one that is no
     /// longer known.
-    /// - Returns: what leads it on.
+    /// - Returns: the list, whose memory is counted.
     private func begin<List: FeedList>(
       _ one: Following, as _: List.Type, _ library: PhotoLibrary
-    ) async throws -> any FeedChanges {
-      let (list, isHeld) = try await offload { [fetches, renditions] in
+    ) async throws -> FollowedList {
+      let (list, isHeld, place) = try await offload { [self] () throws -> (List, Bool, FollowedList) in
         let begun = try List.start(one.fetch, from: one.start, of: library, fetches)
+        // Followed before its state is sent: a client that does not read keeps it.
+        let changes = begun.list.changes(in: library, watch)
+        let place = try followed.follow(changes, for: holder) { [self] in end() }
         // Changes are sent by tasks, which must not wait for the list of all pictures.
         renditions.renditions.prepare()
-        return begun
+        return (begun.list, begun.isHeld, place)
       }
       if !isHeld {
         try await send("state", Message.state(list, of: one.fetch).description, one, list.token)
       }
-      return list.changes(in: library, watch)
+      return place
     }
 
     /// Sends the changes of a fetch that are there.
-    private func pass(_ changes: some FeedChanges, of one: Following, _ library: PhotoLibrary) async throws {
-      while let change = try await changes.next() { try await pass(change, of: one, library) }
+    private func pass(
+      _ changes: some FeedChanges, of one: Following, _ library: PhotoLibrary, _ list: FollowedList
+    ) async throws {
+      while let change = try await changes.next() {
+        // Beside what it leads from, which is kept until it is sent.
+        list.add()
+        try await pass(change, of: one, library)
+      }
     }
 
     /// Sends a change of a fetch.

@@ -29,6 +29,8 @@
 
     var token: Token { get }
     var count: Int { get }
+    /// How many keys it keeps in memory, shown or not.
+    var keyCount: Int { get }
     /// Keeps a list to which a message led, where windows are read of it.
     func hold(of fetch: FetchRequest, for client: String, _ fetches: Fetches)
     /// What leads the list on, as it is committed.
@@ -67,10 +69,19 @@
   /// The steps that lead a list on, read and waited for apart: a task that waits for long keeps no room for a step.
   protocol FeedChanges: Sendable {
     associatedtype Change: FeedChange
+    /// Begins to follow, if it was not begun before: what is kept in memory is made.
+    func begin() throws
+    /// What is kept in memory; nil for a list without keys.
+    var orders: FollowedOrders? { get }
     /// The next step; nil if there is none yet.
     func next() async throws -> Change?
     /// Waits, after ``next()`` found nothing, until there may be a step; false when there will be none any more.
     func wait() async throws -> Bool
+  }
+
+  extension FeedChanges {
+    /// Waits for a step; one that cannot be read ends the waiting.
+    func waitForStep() async { while (try? await next() == nil) == true, (try? await wait()) == true {} }
   }
 
   /// A step of a list.
@@ -115,7 +126,9 @@
     }
   }
 
-  extension PendingChanges: FeedChanges where Element: FeedElement {}
+  extension PendingChanges: FeedChanges where Element: FeedElement {
+    var orders: FollowedOrders? { followedOrders }
+  }
 
   extension ChangeDetails: FeedChange where Element: FeedElement {
     var tokenBefore: Token { fetchResultBeforeChanges.token }

@@ -22,6 +22,7 @@
     let token: Token
     /// How many events there are: the sequence of the last one.
     let count: Int
+    var keyCount: Int { 0 }
 
     /// Reads `GET /v1/log` as well: only with full access.
     static func checkMayFollow(_ library: PhotoLibrary) throws {
@@ -130,6 +131,9 @@
       state = Mutex(State(held: list))
       (self.library, self.watch) = (library, watch)
     }
+
+    func begin() {}
+    var orders: FollowedOrders? { nil }
 
     /// The next step; nil if there is none.
     /// - Throws: ``Problem`` 403 when the client has no full access any more.

@@ -110,7 +110,13 @@
     private static func checkCanFollow<List: FeedList>(
       _ fetch: FetchRequest, as _: List.Type, from token: Token?, _ call: Call
     ) throws {
-      _ = try List.start(fetch, from: token, of: call.library(of: fetch), call.server.fetches)
+      let (library, server) = (try call.library(of: fetch), call.server)
+      let list = try List.start(fetch, from: token, of: library, server.fetches).list
+      guard let key = call.key, !server.followed.hasRoom(for: Fetches.byteCount(of: list.keyCount, fetch), key) else {
+        return
+      }
+      // It may share its memory with a list that is followed already.
+      try server.followed.follow(list.changes(in: library, server.watch), for: key).leave()
     }
 
     private static func emptyChange<List: FeedList>(
@@ -138,8 +144,8 @@
     ) {
       self.init(
         cursor, name: name, key: key, sections: sections, of: server.library, server.fetches, server.watch,
-        server.renditions, server.messages, rangeLimit: server.feeds.rangeLimit.load(ordering: .relaxed),
-        now: server.environment.now, sender: sender)
+        server.renditions, server.messages, server.followed,
+        rangeLimit: server.feeds.rangeLimit.load(ordering: .relaxed), now: server.environment.now, sender: sender)
     }
   }
 

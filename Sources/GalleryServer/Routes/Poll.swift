@@ -13,8 +13,9 @@
   // The answer leads every fetch to one state, with one exact message for each that differs; a change of more ranges
   // than a message of a feed has is a state, so the memory for an answer is bounded. A fetch that cannot be followed
   // has a problem in place of that and leaves the cursor, as in a feed. The poll fails only where none is left, and
-  // where the reason may pass: then the same cursor is good for the next poll. Waiting holds a follower for each fetch
-  // and no thread. A client that has left is not noticed before the time is over, so that is short.
+  // where the reason may pass: then the same cursor is good for the next poll. Waiting holds a follower for each fetch,
+  // whose list is counted (FollowedLists.swift), and no thread. A client that has left is not noticed before the time
+  // is over, so that is short.
 
   /// Reads what changed since a cursor.
   struct Poll: Sendable {
@@ -38,8 +39,8 @@
     struct Answer: Sendable {
       var messages: [JSON]
       var cursor: FeedCursor
-      /// The results at the cursor: the token of each, and a wait for its next change.
-      var results: [(token: Token, wait: @Sendable () async -> Void)]
+      /// The results at the cursor: the token of each, and what leads it on.
+      var results: [(token: Token, changes: any FeedChanges)]
       /// What the server's log says of a fetch that cannot be followed.
       var note: String?
     }
@@ -86,15 +87,7 @@
         answer.messages.append(Message.state(list, of: fetch))
       }
       answer.cursor.set(list.token, of: fetch)
-      answer.results.append(
-        (
-          list.token,
-          { [list, watch] in
-            let changes = list.changes(in: library, watch)
-            // The reading that follows fails likewise, and reports it.
-            while (try? await changes.next() == nil) == true, (try? await changes.wait()) == true {}
-          }
-        ))
+      answer.results.append((list.token, list.changes(in: library, watch)))
     }
 
     /// The list that a client holds; nil if it needs a state instead.
@@ -114,9 +107,21 @@
       call.request.sender.note = first.note
       guard seconds > 0, first.messages.isEmpty, let key = call.key else { return first }
       let sleep = call.server.environment.sleep
+      let lists = try await offload { [followed = call.server.followed] in
+        try first.results.compactMap { result -> FollowedList? in
+          do {
+            return try followed.follow(result.changes, for: key)
+          } catch let error where !(error is Problem) {
+            // The wait ends at once likewise, and the reading that follows reports it.
+            return nil
+          }
+        }
+      }
+      defer { for list in lists { list.leave() } }
       try await call.server.feeds.wait(of: key, call.server.access.limits) {
         await withTaskGroup(of: Void.self) { group in
-          for result in first.results { group.addTask { await result.wait() } }
+          // The reading that follows fails likewise, and reports it.
+          for result in first.results { group.addTask { await result.changes.waitForStep() } }
           group.addTask { try? await sleep(Double(seconds)) }
           await group.next()
           group.cancelAll()

@@ -91,6 +91,7 @@
     let files = OpenFiles()
     let messages = EncodedMessages()
     let feeds = Feeds()
+    let followed: FollowedLists
     let metrics = Metrics()
     let renditions: Renditions
     let downloads: Downloads
@@ -130,6 +131,7 @@
       _ = try? WorkRoots.removeLeft(in: place)
       self.access = access
       throttles = Throttles(access.limits, now: environment.now)
+      followed = FollowedLists(access.limits)
       passwords = try Passwords(environment: environment)
       people = try People(folder: folder, environment: environment, passwords: passwords)
       shares = try Shares(folder: folder, environment: environment)
@@ -143,7 +145,8 @@
       picking = Pickings(environment: environment)
       watch = AccessWatch()
       // Its parts, not the server: each use of an object that is referenced weakly costs more.
-      let withdrawal = Withdrawal(library: library, keyring: keyring, picking: picking, files: files, feeds: feeds)
+      let withdrawal = Withdrawal(
+        library: library, keyring: keyring, picking: picking, files: files, feeds: feeds, followed: followed)
       let expiry = Expiry(uploads: uploads, downloads: downloads)
       try watch.begin(
         library, every: access.sweepSeconds, endWithdrawn: { withdrawal.end() }, endExpired: { expiry.end() })
@@ -224,11 +227,14 @@
     let picking: Pickings
     let files: OpenFiles
     let feeds: Feeds
+    let followed: FollowedLists
 
-    /// Ends the feeds of keys that are not good any more, and of clients that may not read any more.
+    /// Ends the feeds of keys that are not good any more, of clients that may not read any more, and of those whose
+    /// lists have grown too much.
     func end() {
       picking.sweep()
       files.sweep()
+      followed.recountIfDue()
       for name in feeds.keys {
         guard let client = keyring.client(ofGoodKey: name),
           (try? Fetches.checkMayRead(library.as(client))) != nil

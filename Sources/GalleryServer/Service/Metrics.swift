@@ -108,6 +108,10 @@
           "Responses that are streams: of events, feeds included, and of contents such as archives and logs.",
           [("{kind=\"events\"}", Double(streams.events)), ("{kind=\"contents\"}", Double(streams.contents))]),
         Metric("fetches_held", .gauge, "Fetch results that are held.", fetches.count),
+        Metric(
+          "followed_bytes", .gauge,
+          "About how many bytes the lists take that feeds and waiting polls follow; shared memory counts once.",
+          followed.byteCount),
         Metric("renditions_waiting", .gauge, "Renditions to make.", renditions.waitingCount),
         Metric("renditions_bytes", .gauge, "Bytes of renditions.", renditions.byteCount),
         Metric("uploads_unfinished", .gauge, "Uploads that are not finished.", uploads.count),

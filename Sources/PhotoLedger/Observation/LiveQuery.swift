@@ -82,6 +82,10 @@ final class LiveQuery: Sendable {
     return current
   }
 
+  /// Its order, as something that is kept in memory.
+  /// - Complexity: O(log n).
+  var keptOrder: KeptOrder { KeptOrder(state.withLock { $0.core }) }
+
   // MARK: Followers
 
   /// The change of the result by a commit.

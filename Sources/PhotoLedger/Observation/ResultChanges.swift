@@ -53,6 +53,14 @@ package struct PendingChanges<Element: Hashable & Sendable>: Sendable {
     load = held.load
   }
 
+  /// Begins to listen, if it was not begun before.
+  /// - Throws: ``LibraryError`` as ``next()`` does.
+  /// - Complexity: O(n) the first time for a result of which only the beginning was read.
+  package func begin() throws { try follower.listen() }
+
+  /// The orders that following keeps in memory.
+  package var followedOrders: FollowedOrders { follower.orders }
+
   /// The next change; nil if there is none yet.
   /// - Throws: ``LibraryError`` if the log cannot be read.
   /// - Complexity: O(k log n) for k objects touched since the last one.
@@ -73,6 +81,20 @@ package struct PendingChanges<Element: Hashable & Sendable>: Sendable {
       after: FetchResult(delivery.after, store: follower.store, load: load), commits: delivery.commits,
       changes: delivery.changes)
   }
+}
+
+/// The orders that a follower keeps in memory: those of the results that it holds, and that of its live query.
+package struct FollowedOrders: Sendable {
+  private let held: [KeptOrder]
+  private let query: LiveQuery?
+
+  fileprivate init(_ held: [ResultCore], _ query: LiveQuery?) {
+    (self.held, self.query) = (held.map { KeptOrder($0) }, query)
+  }
+
+  /// All of them; the order of the live query as it is now, which grows while the follower does nothing.
+  /// - Complexity: O(log n).
+  package var now: [KeptOrder] { held + (query.map { [$0.keptOrder] } ?? []) }
 }
 
 /// Holds a result and computes its changes; independent of the type of its objects.
@@ -113,6 +135,13 @@ final class Follower: Sendable {
   }
 
   deinit { state.withLock { $0.query?.ignore(wakeUp) } }
+
+  /// The orders that it keeps in memory.
+  var orders: FollowedOrders {
+    state.withLock { state in
+      FollowedOrders([state.delivered.frame] + (state.ahead.map { [$0] } ?? []), state.query)
+    }
+  }
 
   /// The next change; waits for it. Nil when there will be none.
   func next() async throws -> Delivery? {

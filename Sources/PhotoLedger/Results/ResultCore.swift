@@ -17,6 +17,10 @@ package struct ResultCore: Sendable {
   package var order: ResultOrder
   /// For ``Query/Scope/containing(_:)``: where the object stands.
   var holders = Holders()
+  /// What it has in common with the results that it was stepped from.
+  var origin = OrderOrigin()
+  /// How many keys were added, removed or moved since the first result of that origin.
+  var changedKeyCount = 0
   /// In whose name the result is followed.
   let client: String
 
@@ -24,7 +28,8 @@ package struct ResultCore: Sendable {
   func shown(in window: Window, wantsIncrementalChanges: Bool, as client: String) -> ResultCore {
     ResultCore(
       library: library, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window, commit: commit,
-      sequence: sequence, order: order, holders: holders, client: client)
+      sequence: sequence, order: order, holders: holders, origin: origin, changedKeyCount: changedKeyCount,
+      client: client)
   }
 
   /// The same objects as the owner of another result wants them shown.
@@ -77,7 +82,15 @@ package struct ResultCore: Sendable {
       touched = positions
     default: preconditionFailure("A result and what a delta does to it have keys of different widths.")
     }
+    after.countChangedKeys(touched)
     return (after, touched)
+  }
+
+  /// Begins another origin once so many keys were changed that little memory may be shared with the first result.
+  private mutating func countChangedKeys(_ touched: TouchedPositions) {
+    changedKeyCount += touched.removed.count + touched.inserted.count + touched.repositioned.count
+    guard changedKeyCount > order.count / OrderOrigin.keysOfChange else { return }
+    (origin, changedKeyCount) = (OrderOrigin(), 0)
   }
 
   /// Whether it can be said of any commit, knowing those before it or not, whether it touches the list. Not so where an

@@ -1,0 +1,269 @@
+#if Gallery
+  import Dispatch
+  import PhotoLedger
+  import Synchronization
+
+  // The memory of the lists that feeds and waiting polls follow.
+  //
+  //   follower ─▶ orders that it keeps ─▶ origin ─▶ counted once for the key, once for its client, once in all
+  //
+  // A list has a key for each asset, and a follower keeps the one that its client holds and that of the live query.
+  // Lists that were stepped from one another share their memory (`OrderOrigin`): equal fetches that are followed at the
+  // same time, whatever their limits and whichever clients with full access they are of, and the states of a list. Such
+  // lists count once. Equal keys that were fetched apart, as at an earlier state, are memory of their own and count.
+  //
+  // A list that is too large is not followed: the feed sends a `problem`, a request is answered with 429. What is
+  // followed may grow beyond that by commits. A feed that does nothing grows as well, since its live query does, so the
+  // lists are counted anew once a second while there are commits (`recount()`). A key or client that has twice its
+  // limit then loses its feeds; their clients come back after the time that the streams name, and are admitted by the
+  // limit. A poll ends by itself. Growth beyond the limit of all ends nothing: its reason is not one client's.
+  //
+  // Invariant: what is kept is counted until it is released. A message that waits for its client keeps the lists before
+  // and after it, so while changes are sent, lists are only added (`add()`); when all are sent, what is kept is
+  // determined anew (`settle()`).
+  //
+  // Rejected: counting fetches by name (the same list at many earlier states is many trees; one list with many limits
+  // is one), and counting each state of a list (clients that lag a little would seem to have several lists).
+
+  /// What the lists take that are followed, by key, by client and in all.
+  final class FollowedLists: Sendable {
+    /// In whose name a list is counted.
+    fileprivate enum Holder: Hashable {
+      case all
+      case key(String)
+      case client(ExactText)
+    }
+
+    /// An order that is kept, and how many lists of each holder keep it.
+    fileprivate struct Kept {
+      var order: KeptOrder
+      var uses: [Holder: Int] = [:]
+    }
+
+    /// A list that is followed.
+    fileprivate struct Place {
+      /// In whose name it is counted.
+      let holders: [Holder]
+      /// Whether its key has limits.
+      let isLimited: Bool
+      /// What it keeps, its live query included, as far as was read.
+      var orders: FollowedOrders?
+      /// The origins that are counted for it.
+      var origins: Set<ObjectIdentifier> = []
+      /// Those among them that stay counted when the live query has another one.
+      var pinned: Set<ObjectIdentifier> = []
+      /// Ends what follows it.
+      let end: @Sendable () -> Void
+    }
+
+    fileprivate struct State {
+      var places: [Int: Place] = [:]
+      var lastPlace = 0
+      /// By their origins, which they keep from being another object's identifier.
+      var kept: [ObjectIdentifier: Kept] = [:]
+      var byteCounts: [Holder: Int] = [:]
+      /// When the lists were counted anew, in nanoseconds of the monotonic clock.
+      var recounted: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
+    private let limits: GalleryLimits
+
+    init(_ limits: GalleryLimits) { self.limits = limits }
+
+    /// About how many bytes all lists take.
+    var byteCount: Int { state.withLock { $0.byteCounts[.all] ?? 0 } }
+
+    /// About how many bytes those take that a key follows.
+    func byteCount(ofKey name: String) -> Int { state.withLock { $0.byteCounts[.key(name)] ?? 0 } }
+
+    /// Whether a list of so many bytes fits that shares none of them with another.
+    func hasRoom(for byteCount: Int, _ key: Keyring.Key) -> Bool {
+      if key.scopes.contains(.owner) { return true }
+      return state.withLock { state in
+        Self.holders(of: key).allSatisfy { byteCount <= limit(of: $0) - (state.byteCounts[$0] ?? 0) }
+      }
+    }
+
+    /// Counts a list from now on.
+    /// - Parameters:
+    ///   - changes: what leads the list on; it is begun.
+    ///   - end: ends what follows the list, when its key or client has far too much.
+    /// - Throws: ``Problem`` 429 if it does not fit; what making the list throws.
+    /// - Complexity: O(1); O(n) for a list whose order was not made yet.
+    func follow(
+      _ changes: any FeedChanges, for key: Keyring.Key, end: @escaping @Sendable () -> Void = {}
+    ) throws -> FollowedList {
+      try changes.begin()
+      let orders = changes.orders
+      let now = orders?.now ?? []
+      let (holders, isLimited) = (Self.holders(of: key), !key.scopes.contains(.owner))
+      let number = try state.withLock { (state) throws(Problem) -> Int in
+        if isLimited {
+          for holder in holders { try check(now, for: holder, state) }
+        }
+        state.lastPlace += 1
+        state.places[state.lastPlace] = Place(
+          holders: holders, isLimited: isLimited, orders: orders, pinned: Self.origins(of: now), end: end)
+        state.count(now, at: state.lastPlace)
+        return state.lastPlace
+      }
+      return FollowedList(changes, number, self)
+    }
+
+    /// Counts anew what a place keeps.
+    /// - Parameter keepsOthers: whether what was counted for it stays counted.
+    fileprivate func update(_ number: Int, _ orders: FollowedOrders, keepingOthers keepsOthers: Bool) {
+      let now = orders.now
+      let origins = Self.origins(of: now)
+      // What it kept is freed after the lock: a long list takes a while.
+      _ = state.withLock { state -> FollowedOrders? in
+        guard let former = state.places[number] else { return nil }
+        state.places[number]?.orders = orders
+        state.places[number]?.pinned = keepsOthers ? former.pinned.union(origins) : origins
+        state.count(now, at: number)
+        return former.orders
+      }
+    }
+
+    fileprivate func leave(_ number: Int) {
+      _ = state.withLock { state -> Place? in
+        state.release(sparing: [], at: number)
+        return state.places.removeValue(forKey: number)
+      }
+    }
+
+    /// Counts all lists anew, and ends the feeds of keys and clients that have twice their limits.
+    /// - Complexity: O(m) in the lists that are followed.
+    func recount() {
+      let places = state.withLock { $0.places.compactMap { number, place in place.orders.map { (number, $0) } } }
+      let sizes = places.map { number, orders in (number, orders.now) }
+      let ends = state.withLock { state in
+        for (number, now) in sizes { state.count(now, at: number) }
+        return state.places.values.filter { place in
+          place.isLimited
+            && place.holders.contains { $0 != .all && (state.byteCounts[$0] ?? 0) / 2 > limit(of: $0) }
+        }.map { $0.end }
+      }
+      for end in ends { end() }
+    }
+
+    /// Counts all lists anew, unless that was done within the last second.
+    func recountIfDue() {
+      let now = DispatchTime.now().uptimeNanoseconds
+      let isDue = state.withLock { state in
+        guard now - state.recounted >= 1_000_000_000 else { return false }
+        state.recounted = now
+        return true
+      }
+      if isDue { recount() }
+    }
+
+    private static func origins(of orders: [KeptOrder]) -> Set<ObjectIdentifier> {
+      Set(orders.map { ObjectIdentifier($0.origin) })
+    }
+
+    private static func holders(of key: Keyring.Key) -> [Holder] {
+      [.key(key.name), .client(key.client.exact), .all]
+    }
+
+    private func limit(of holder: Holder) -> Int {
+      switch holder {
+      case .all: limits.followedBytes
+      case .key: limits.followedBytesOfKey
+      case .client: limits.followedBytesOfClient
+      }
+    }
+
+    /// - Throws: ``Problem`` 429 if a holder has no room for orders; what it keeps already needs none.
+    private func check(_ orders: [KeptOrder], for holder: Holder, _ state: State) throws(Problem) {
+      var added: [ObjectIdentifier: Int] = [:]
+      for order in orders {
+        let origin = ObjectIdentifier(order.origin)
+        if state.kept[origin]?.uses[holder] == nil { added[origin] = order.byteCount }
+      }
+      let byteCount = added.values.reduce(0, +)
+      let most = limit(of: holder)
+      guard byteCount > 0, byteCount > most - (state.byteCounts[holder] ?? 0) else { return }
+      let subject =
+        switch holder {
+        case .all: "all clients follow"
+        case .key: "this key follows"
+        case .client: "the keys of this client follow"
+        }
+      throw .tooMany(
+        "With this list of \(byteCount) bytes, the lists that \(subject) take more than \(most); remove others first.",
+        seconds: 5)
+    }
+  }
+
+  extension FollowedLists.State {
+    /// Counts orders for a place with what they take now, and beside them only what is pinned there.
+    mutating func count(_ orders: [KeptOrder], at number: Int) {
+      guard let holders = places[number]?.holders else { return }
+      var spared = places[number]?.pinned ?? []
+      for order in orders {
+        let origin = ObjectIdentifier(order.origin)
+        spared.insert(origin)
+        var one = kept[origin] ?? FollowedLists.Kept(order: order)
+        if one.order.byteCount != order.byteCount {
+          for holder in one.uses.keys { byteCounts[holder, default: 0] += order.byteCount - one.order.byteCount }
+          one.order = order
+        }
+        if places[number]?.origins.insert(origin).inserted == true {
+          for holder in holders {
+            let uses = one.uses[holder] ?? 0
+            if uses == 0 { byteCounts[holder, default: 0] += order.byteCount }
+            one.uses[holder] = uses + 1
+          }
+        }
+        kept[origin] = one
+      }
+      release(sparing: spared, at: number)
+    }
+
+    /// Counts for a place no longer what has other origins.
+    mutating func release(sparing spared: Set<ObjectIdentifier>, at number: Int) {
+      guard let place = places[number] else { return }
+      for origin in place.origins where !spared.contains(origin) {
+        places[number]?.origins.remove(origin)
+        guard var one = kept[origin] else { continue }
+        for holder in place.holders {
+          let uses = (one.uses[holder] ?? 1) - 1
+          one.uses[holder] = uses > 0 ? uses : nil
+          guard uses == 0 else { continue }
+          let left = (byteCounts[holder] ?? 0) - one.order.byteCount
+          byteCounts[holder] = left > 0 ? left : nil
+        }
+        kept[origin] = one.uses.isEmpty ? nil : one
+      }
+    }
+  }
+
+  /// A list that is followed; it is counted until it is left, at the latest when nothing holds it any more.
+  final class FollowedList: Sendable {
+    /// What leads the list on.
+    let changes: any FeedChanges
+    private let number: Int
+    private let lists: FollowedLists
+
+    fileprivate init(_ changes: any FeedChanges, _ number: Int, _ lists: FollowedLists) {
+      (self.changes, self.number, self.lists) = (changes, number, lists)
+    }
+
+    deinit { leave() }
+
+    /// Counts what following keeps now, beside what it kept.
+    func add() { update(keepingOthers: true) }
+
+    /// Counts what following keeps now, and nothing else.
+    func settle() { update(keepingOthers: false) }
+
+    private func update(keepingOthers keepsOthers: Bool) {
+      if let orders = changes.orders { lists.update(number, orders, keepingOthers: keepsOthers) }
+    }
+
+    /// Counts the list no longer.
+    func leave() { lists.leave(number) }
+  }
+#endif

@@ -1,0 +1,164 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("The memory of the lists that feeds and polls follow")
+  struct FollowedListTests {
+    private static let assetCount = 10
+    /// What a list of so many assets takes, in bytes.
+    private static let size = 16 * assetCount
+
+    /// A server with assets, and the names of fetches of all of them that are different lists.
+    private func serving(
+      _ limits: (inout GalleryLimits) -> Void, _ body: (TestGallery, [String]) async throws -> Void
+    ) async throws {
+      var access = GalleryAccess()
+      limits(&access.limits)
+      try await TestGallery.serving(access: access) { gallery in
+        try await gallery.makeAssets(Self.assetCount)
+        try await gallery.library.performChanges { change in
+          for client in ["app", "other"] { change.setAuthorizationStatus(.authorized, of: client) }
+        }
+        let names = try ["isFavorite == NO", "mediaType == 1", "isFavorite == NO AND mediaType == 1"].map { text in
+          let fetch = try gallery.fetch(["where": text, "sort": ["creationDate:desc"]])
+          #expect(fetch.count == Self.assetCount)
+          return fetch.name
+        }
+        try await body(gallery, names)
+      }
+    }
+
+    /// A feed of fetches whose states have come.
+    private func feed(_ gallery: TestGallery, _ names: [String], key: String = "owner") throws -> FeedClient {
+      let feed = try FeedClient(gallery, names.map { "fetch=\($0)" }.joined(separator: "&"), key: key)
+      for _ in names { #expect(try feed.next()?.name == "state") }
+      return feed
+    }
+
+    private func expectRefusal(_ answer: Answer, sourceLocation: SourceLocation = #_sourceLocation) throws {
+      #expect(answer.status == 429 && answer.fields["retry-after"] == "5", "\(answer)", sourceLocation: sourceLocation)
+      #expect(
+        try answer.json()["type"] as? String == "urn:photoledger:problem:too-many-requests",
+        sourceLocation: sourceLocation)
+    }
+
+    @Test("equal lists count once; a key beyond its limit is refused, other keys are not, and what ends gives room")
+    func limited() async throws {
+      try await serving {
+        $0.followedBytesOfKey = 2 * Self.size
+      } _: { gallery, names in
+        let (followed, app) = (gallery.server.followed, try gallery.key(of: "app"))
+        let other = try gallery.key(of: "other")
+        let first = try feed(gallery, Array(names.prefix(2)), key: app.secret)
+        let equal = try feed(gallery, [names[0]], key: app.secret)
+        #expect(followed.byteCount == 2 * Self.size && followed.byteCount(ofKey: app.name) == 2 * Self.size)
+        #expect(try gallery.sample("followed_bytes") == Double(2 * Self.size))
+        try expectRefusal(try gallery.ask("GET", "/v1/feed?fetch=\(names[2])", key: app.secret))
+        // Another key has its own limit, and its lists are the same memory where they are equal.
+        let others = try feed(gallery, [names[0], names[2]], key: other.secret)
+        #expect(followed.byteCount == 3 * Self.size && followed.byteCount(ofKey: other.name) == 2 * Self.size)
+        // In a feed that can follow something, what does not fit is a problem.
+        let added = try gallery.ask(
+          "POST", "/v1/feeds/\(equal.feed)/fetches", json: ["fetch": names[2]], key: app.secret)
+        let problem = try #require(try equal.next())
+        #expect(added.status == 201 && problem.name == "problem" && problem.data["fetch"] as? String == names[2])
+        #expect(problem.data["status"] as? Int == 429)
+        let removed = try gallery.ask(
+          "DELETE", "/v1/feeds/\(first.feed)/fetches/\(names[1])", key: app.secret)
+        #expect(removed.status == 204)
+        try await waitUntil("the removed list gives room") { followed.byteCount(ofKey: app.name) == Self.size }
+        var last: FeedClient? = try feed(gallery, [names[2]], key: app.secret)
+        #expect(last?.hasEnded == false && followed.byteCount(ofKey: app.name) == 2 * Self.size)
+        last = nil
+        try await waitUntil("the ended feed gives room") { followed.byteCount(ofKey: app.name) == Self.size }
+        #expect([first, equal, others].allSatisfy { !$0.hasEnded })
+      }
+    }
+
+    @Test("lists still count once after a commit has led them on")
+    func ledOn() async throws {
+      try await serving { _ in
+      } _: { gallery, names in
+        let key = try gallery.key(of: "app")
+        let feeds = try [key.secret, key.secret, "owner"].map { try feed(gallery, [names[1]], key: $0) }
+        try await gallery.makeAssets(1, from: Self.assetCount)
+        for feed in feeds { #expect(try feed.next()?.name == "change") }
+        let size = 16 * (Self.assetCount + 1)
+        try await waitUntil("all have the new list") { gallery.server.followed.byteCount == size }
+        #expect(gallery.server.followed.byteCount(ofKey: key.name) == size)
+        #expect(feeds.allSatisfy { !$0.hasEnded })
+      }
+    }
+
+    @Test("the lists of waiting polls count until the polls end, and a poll that does not wait needs no room")
+    func polls() async throws {
+      try await serving {
+        $0.followedBytesOfKey = Self.size
+      } _: { gallery, names in
+        let (followed, app) = (gallery.server.followed, try gallery.key(of: "app"))
+        let tokens = try names.map { name -> String in
+          let answer = try gallery.ask("GET", "/v1/changes?fetch=\(name)", key: app.secret)
+          let messages = try answer.json()["messages"] as? [[String: Any]]
+          return try #require(messages?.first?["token"] as? String)
+        }
+        let targets = zip(names, tokens).map { "/v1/changes?fetch=\($0)&after=\($1)" }
+        let poll = try RawClient(port: gallery.address.port)
+        poll.send(try gallery.head("GET", targets[0] + "&wait=60", key: app.secret, ["Connection: close"]))
+        try await waitUntil("the poll waits") { gallery.server.feeds.pollCount == 1 }
+        #expect(followed.byteCount(ofKey: app.name) == Self.size)
+        try expectRefusal(try gallery.ask("GET", targets[1] + "&wait=60", key: app.secret))
+        #expect(try gallery.ask("GET", targets[1], key: app.secret).status == 200)
+        try await gallery.makeAssets(1, from: Self.assetCount)
+        #expect(poll.readToEnd().hasPrefix("HTTP/1.1 200"))
+        try await waitUntil("the poll gives room") { followed.byteCount == 0 }
+      }
+    }
+
+    @Test("all keys of a client have one limit, and so have all clients; the owner has none")
+    func together() async throws {
+      try await serving {
+        $0.followedBytesOfClient = Self.size
+        $0.followedBytes = 2 * Self.size
+      } _: { gallery, names in
+        let keys = try (0..<2).map { _ in try gallery.key(of: "app").secret }
+        let other = try gallery.key(of: "other").secret
+        let first = try feed(gallery, [names[0]], key: keys[0])
+        try expectRefusal(try gallery.ask("GET", "/v1/feed?fetch=\(names[1])", key: keys[1]))
+        let shared = try feed(gallery, [names[0]], key: keys[1])
+        let owners = try feed(gallery, names)
+        #expect(gallery.server.followed.byteCount == 3 * Self.size)
+        // What is followed already needs no room of all clients.
+        let others = try feed(gallery, [names[1]], key: other)
+        let more = try gallery.fetch(["where": "isHidden == NO", "sort": ["creationDate:desc"]]).name
+        let third = try gallery.key(of: "third").secret
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "third") }
+        try expectRefusal(try gallery.ask("GET", "/v1/feed?fetch=\(more)", key: third))
+        #expect([first, shared, owners, others].allSatisfy { !$0.hasEnded })
+      }
+    }
+
+    @Test("lists that grow beyond twice the limit of their key end its feeds, and are refused from then on")
+    func grown() async throws {
+      try await serving {
+        $0.followedBytesOfKey = Self.size
+      } _: { gallery, names in
+        let (app, other) = (try gallery.key(of: "app"), try gallery.key(of: "other"))
+        let grown = try feed(gallery, [names[1]], key: app.secret)
+        let album = try gallery.fetch(["where": "isFavorite == YES"]).name
+        let small = try feed(gallery, [album], key: other.secret)
+        try await gallery.makeAssets(2 * Self.assetCount, from: Self.assetCount)
+        try await waitUntil("the feed ends") {
+          gallery.server.followed.recount()
+          return gallery.server.feeds.count == 1
+        }
+        while try grown.next() != nil {}
+        #expect(grown.hasEnded && !small.hasEnded && grown.retryMilliseconds != nil)
+        try await waitUntil("the ended feed gives room") { gallery.server.followed.byteCount(ofKey: app.name) == 0 }
+        try expectRefusal(try gallery.ask("GET", "/v1/feed?fetch=\(names[1])", key: app.secret))
+      }
+    }
+  }
+#endif
