@@ -108,4 +108,32 @@
           seconds: record.seconds, note: record.note))
     }
   }
+
+  extension HTTPPlan {
+    /// The plan, whose work is done, and read for, a key that is good then.
+    ///
+    /// A body may come half a minute after its head, and so may the end of the chunks of an empty one. What only reads
+    /// is checked once more when it is answered: it may have waited for long. What changes something is done by then,
+    /// and may have withdrawn its own key. A receiver of a body checks the key itself, when the body is complete.
+    func whileGood(_ call: Call) -> HTTPPlan {
+      switch self {
+      case .respond(let work): .respond { await Self.response(to: $0, of: call, by: work) }
+      case .gather(let limit, let work): .gather(limit: limit) { await Self.response(to: $0, of: call, by: work) }
+      case .answer, .receive, .receiveForm: self
+      }
+    }
+
+    private static func response(
+      to request: HTTPRequest, of call: Call, by work: @Sendable (HTTPRequest) async -> HTTPResponse
+    ) async -> HTTPResponse {
+      do throws(Problem) { try call.checkIsStillGood() } catch { return call.server.response(of: error, to: request) }
+      let response = await work(request)
+      guard ["GET", "HEAD"].contains(request.method) else { return response }
+      do throws(Problem) { try call.checkIsStillGood() } catch {
+        response.discard()
+        return call.server.response(of: error, to: request)
+      }
+      return response
+    }
+  }
 #endif

@@ -222,43 +222,6 @@ package final class ResourceStore: Sendable {
 }
 
 extension [UInt8] {
-  /// The bytes that hexadecimal digits in either case spell, two for each byte; nil for anything else.
-  ///
-  /// No initialiser: where an optional is wanted, `Array.init` would be taken for it.
-  package static func spelled(by digits: some Collection<UInt8>) -> [UInt8]? {
-    guard digits.count % 2 == 0 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits.count / 2)
-    var high: UInt8?
-    for digit in digits {
-      guard let value = HexadecimalDigits.value(of: digit) else { return nil }
-      if let first = high {
-        bytes.append(first << 4 | value)
-        high = nil
-      } else {
-        high = value
-      }
-    }
-    return bytes
-  }
-
-  /// So many bytes that hexadecimal digits in either case spell; nil for anything else.
-  package init?(hexadecimal text: some StringProtocol, count: Int) {
-    guard text.utf8.count == 2 * count, let bytes = Self.spelled(by: text.utf8) else { return nil }
-    self = bytes
-  }
-
-  /// Two lower-case hexadecimal digits for each byte.
-  package var hexadecimal: String {
-    String(unsafeUninitializedCapacity: 2 * count) { text in
-      let room = UnsafeMutableRawBufferPointer(text)
-      for (index, byte) in enumerated() {
-        room.storeBytes(of: HexadecimalDigits.lowercase(byte), toByteOffset: 2 * index, as: UInt16.self)
-      }
-      return 2 * count
-    }
-  }
-
   /// The 32 bytes of the SHA-256 of these bytes.
   package var sha256: [UInt8] { SHA256.digest(of: self).bytes }
 }

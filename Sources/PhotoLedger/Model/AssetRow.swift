@@ -75,6 +75,9 @@ package struct AssetRow: Equatable, Sendable {
     return row
   }
 
+  /// Whether the asset was erased from the log.
+  package var isErased: Bool { flags.contains(.erased) }
+
   /// Whether it may be changed and deleted here (AS-13).
   package var isEditable: Bool { sourceType.isDisjoint(with: [.cloudShared, .iTunesSynced]) }
 }

@@ -268,3 +268,13 @@ func checked(_ number: ObjectNumber, expecting expected: ObjectNumber?) throws -
   }
   return number
 }
+
+extension RawSpan {
+  /// The big-endian number at an offset of a row or key.
+  /// - Throws: ``LibraryError`` `.corrupted` if the bytes end before it does.
+  @inline(__always)
+  package func number(at offset: Int) throws(LibraryError) -> UInt64 {
+    guard byteCount >= offset + 8 else { throw .contradiction("a row or key that is cut short") }
+    return UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+}

@@ -375,62 +375,6 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// The two digits of a byte, and the eight of four bytes, in the order in which they stand in memory.
-enum HexadecimalDigits {
-  /// Writes bytes in small digits.
-  static func spell(_ bytes: UnsafeRawBufferPointer, at place: UnsafeMutableRawPointer) {
-    guard let from = bytes.baseAddress else { return }
-    var index = 0
-    while bytes.count &- index >= 4 {
-      let word = UInt32(littleEndian: (from + index).loadUnaligned(as: UInt32.self))
-      (place + 2 &* index).storeBytes(of: lowercase(word), as: UInt64.self)
-      index &+= 4
-    }
-    while index < bytes.count {
-      (place + 2 &* index).storeBytes(of: lowercase((from + index).load(as: UInt8.self)), as: UInt16.self)
-      index &+= 1
-    }
-  }
-
-  /// The digits of four bytes, the first of which is the lowest of the word.
-  @inline(__always)
-  static func lowercase(_ word: UInt32) -> UInt64 { spelled(word, letters: 0x27) }
-
-  @inline(__always)
-  static func uppercase(_ word: UInt32) -> UInt64 { spelled(word, letters: 0x07) }
-
-  /// - Parameter letters: how far the first letter is from the character after `9`.
-  @inline(__always)
-  private static func spelled(_ word: UInt32, letters: UInt64) -> UInt64 {
-    // Each byte to the lower half of 16 bits, then its high nibble there, and its low nibble to the upper half.
-    var bytes = UInt64(word)
-    bytes = (bytes | bytes &<< 16) & 0x0000_FFFF_0000_FFFF
-    bytes = (bytes | bytes &<< 8) & 0x00FF_00FF_00FF_00FF
-    let nibbles = (bytes &>> 4) & 0x000F_000F_000F_000F | (bytes & 0x000F_000F_000F_000F) &<< 8
-    let isLetter = (nibbles &+ 0x0606_0606_0606_0606) &>> 4 & 0x0101_0101_0101_0101
-    return (0x3030_3030_3030_3030 &+ nibbles &+ isLetter &* letters).littleEndian
-  }
-
-  /// The value of a digit in either case; nil for any other character.
-  @inline(__always)
-  static func value(of digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    default: nil
-    }
-  }
-
-  @inline(__always)
-  static func lowercase(_ byte: UInt8) -> UInt16 {
-    let nibbles = UInt16(byte &>> 4) | UInt16(byte & 15) &<< 8
-    // 6 more than a digit above 9 reaches the bit above the nibble.
-    let isLetter = (nibbles &+ 0x0606) &>> 4 & 0x0101
-    return (0x3030 &+ nibbles &+ isLetter &* 0x27).littleEndian
-  }
-}
-
 /// Large buffers between two uses: a new one costs a fault for each of its pages, as much as a tenth of writing a list.
 private enum SpareBuffers {
   /// Only large ones are kept, and only so large ones.

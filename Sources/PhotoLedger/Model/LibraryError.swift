@@ -97,8 +97,22 @@ public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable 
     self.description = description
   }
 
+  /// The error of a store whose rows and keys do not fit each other.
+  static func contradiction(_ what: String) -> LibraryError {
+    var error = LibraryError(
+      .corrupted, "The store contradicts itself about \(what); stop writing and run `verify`, then `rebuild`.")
+    error.subject = what
+    return error
+  }
+
   /// The error of a reader that needs an event which the log does not have.
   package static func missingEvent(_ sequence: UInt64) -> LibraryError {
     LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
   }
+}
+
+/// The error of a replay at an event that it cannot apply.
+package struct UnreadableEvent: Error {
+  package var sequence: UInt64
+  package var failure: LibraryError
 }

@@ -122,6 +122,9 @@ package enum ObjectKind: UInt8, Sendable {
 /// sequence is. It stays inside: callers see ``LocalIdentifier`` spellings.
 package typealias ObjectNumber = UInt64
 
+/// The number of the root folder: the sequence of the event that created the library.
+package let rootFolder: ObjectNumber = 1
+
 /// The kinds of object in the history (PHObjectType, photokit a.2).
 public enum ObjectType: Int, Sendable, Hashable, CaseIterable, Codable {
   /// An asset.

@@ -154,9 +154,6 @@ package struct ForkPoint: Sendable, Equatable {
   package let mark: UInt64
 }
 
-/// The number of the root folder: the sequence of the event that created the library.
-package let rootFolder: ObjectNumber = 1
-
 /// A composite key of two numbers.
 package typealias PairKey = InlineArray<2, UInt64>
 
@@ -176,14 +173,6 @@ func hashKey(_ hash: SHA256Digest, _ number: UInt64) -> HashKey {
 }
 
 extension RawSpan {
-  /// The big-endian number at an offset of a row or key.
-  /// - Throws: ``LibraryError`` `.corrupted` if the bytes end before it does.
-  @inline(__always)
-  package func number(at offset: Int) throws(LibraryError) -> UInt64 {
-    guard byteCount >= offset + 8 else { throw Projections.corruption("a row or key that is cut short") }
-    return UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
-  }
-
   /// The big-endian sequence, number of a commit or an object, or ordinal at an offset of a row or key. The library's
   /// own smart albums have numbers that no event can have.
   /// - Throws: ``LibraryError`` `.corrupted` for one that no log reaches, and if the bytes end before it does.
@@ -511,10 +500,5 @@ extension Projections {
 
   func corruption(_ what: String) -> LibraryError { Self.corruption(what) }
 
-  static func corruption(_ what: String) -> LibraryError {
-    var error = LibraryError(
-      .corrupted, "The store contradicts itself about \(what); stop writing and run `verify`, then `rebuild`.")
-    error.subject = what
-    return error
-  }
+  static func corruption(_ what: String) -> LibraryError { .contradiction(what) }
 }

@@ -32,12 +32,6 @@ public struct QuarantinedEvent: Sendable, Hashable, CustomStringConvertible {
   public var description: String { "Event \(sequence) is quarantined: \(reason)" }
 }
 
-/// The error of a replay at an event that it cannot apply.
-package struct UnreadableEvent: Error {
-  package var sequence: UInt64
-  package var failure: LibraryError
-}
-
 extension LibraryError {
   /// Whether an event that cannot be applied may be the cause.
   var isAboutEvents: Bool { code == .newerThanProgram || code == .corrupted }

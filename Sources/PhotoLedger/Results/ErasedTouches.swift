@@ -22,10 +22,6 @@ extension QueryPlan {
   func isBlind(to delta: Delta) -> Bool { query.entity == .asset && !delta.erasedAssets.isEmpty }
 }
 
-extension AssetRow {
-  package var isErased: Bool { flags.contains(.erased) }
-}
-
 extension CountedTree where Element: PlannedKey {
   /// What a delta does to this tree; the keys of erased assets are those that it has.
   /// - Parameter later: the tree that the delta leads to, if it is known already.
