@@ -8,9 +8,11 @@ import Foundation
 //
 // The compiler does not see rooms inside a module, so this reads names: the types and functions that one room declares,
 // and where they occur as words of code. A type counts if it is declared at the top level of a file, or of an `#if`
-// there, and is not private. A function counts if only one room uses its name at all, as a declaration, a parameter or
-// a label; a name that the standard library has too does not count, nor one that a module has which this one imports.
-// Properties, cases, initialisers and nested types are not looked for.
+// there, and is not private. A function or property counts if only one room uses its name at all, as a declaration, a
+// parameter or a label; a value at the top level also if another room has a static member or a case of its name. Where
+// that fails, a call counts by more: a function by its name and first label, an initialiser by its type and first
+// label. A name that the standard library has too does not count, nor one that a module has which this one imports.
+// Cases and nested types are not looked for, nor `.init(…)`: all that would need the types of expressions.
 //
 // One module with several rooms has no order: `Photos`. Apple's classes name each other in circles (an asset fetches
 // results, a result holds assets, and the library changes both), so its rooms are subjects.
@@ -55,17 +57,25 @@ struct RoomOrder {
   private static let standard: Set<String> = [
     "flatMap", "map", "filter", "forEach", "startIndex", "endIndex", "lock", "first", "last", "count", "index",
     "statistics", "resume", "combine", "gather", "merge", "any", "delete", "isEmpty", "dropLast", "popFirst",
-    "removeLast", "properties", "conflict",
+    "removeLast", "properties", "conflict", "firstIndex", "starts", "get", "append(contentsOf",
   ]
 
   private static let declaring: Set<Substring> = ["func", "var", "let", "case", "for"]
+  private static let binding: Set<Substring> = ["func", "var", "let", "for"]
 
   private let places: [String: Int]
   private let sources: [SwiftSource]
   private var typeRooms: [String: Int] = [:]
   private var memberRooms: [String: Set<Int>] = [:]
-  private var functions: Set<String> = []
-  /// The names of functions of lower modules.
+  /// The names of functions, and of the properties that are not private.
+  private var members: Set<String> = []
+  /// The places of the one room that declares each value at the top level.
+  private var valueRooms: [String: Int] = [:]
+  /// Where each function and initialiser is declared, by its name and first label.
+  private var callRooms: [String: Set<Int>] = [:]
+  /// Those of them that other files may call.
+  private var calls: Set<String> = []
+  /// The names of functions of lower modules, and what their types declare.
   private let lower: Set<String>
 
   /// - Parameters:
@@ -75,7 +85,9 @@ struct RoomOrder {
     places = Dictionary(uniqueKeysWithValues: rooms.enumerated().map { ($1, $0) })
     self.sources = sources.filter { $0.module == module }
     let below = sources.filter { imports.contains($0.module ?? "") }
+    let declared = below.flatMap { DeclaredMember.all(in: $0) }
     lower = Set(below.flatMap { $0.code.compactMap(Self.function) })
+      .union(declared.map(\.name)).union(declared.compactMap(\.memberwise))
     for source in self.sources { read(source) }
   }
 
@@ -107,20 +119,64 @@ struct RoomOrder {
         }
       default: break
       }
-      if let name = Self.function(line) { functions.insert(name) }
-      for name in line.names(after: Self.declaring) + line.labels {
+      if let name = Self.function(line) { members.insert(name) }
+      for name in line.names(after: Self.declaring) + line.labels + line.patternNames {
         memberRooms[String(name), default: []].insert(place)
+      }
+    }
+    for member in DeclaredMember.all(in: source) { read(member, at: place) }
+  }
+
+  private mutating func read(_ member: DeclaredMember, at place: Int) {
+    switch member.kind {
+    case .value: if !member.isPrivate, isOnlyValue(member.name, at: place) { valueRooms[member.name] = place }
+    case .property:
+      if let call = member.memberwise { callRooms[call, default: []].insert(place) }
+      if !member.isPrivate { members.insert(member.name) }
+    case .function, .initialiser:
+      callRooms[member.name, default: []].insert(place)
+      // A name without a label says too little of a function.
+      let isKnown = member.kind == .initialiser || !member.name.hasSuffix("(_") && !member.name.hasSuffix("(")
+      if isKnown, !member.isPrivate { calls.insert(member.name) }
+    }
+  }
+
+  /// Whether no other room has a function, a value, a parameter or a label of a name, static members apart.
+  private func isOnlyValue(_ name: String, at place: Int) -> Bool {
+    !sources.contains { source in
+      guard let other = self.place(of: source), other != place else { return false }
+      return source.code.contains { line in
+        guard line.holds(name), !line.holds(" static ") else { return false }
+        return (line.names(after: Self.binding) + line.labels + line.patternNames).contains { $0 == name }
       }
     }
   }
 
   /// The place of the one room that declares a name; nil if there is none, or if several use it.
-  private func home(of name: String) -> Int? {
+  private func home(of word: Substring) -> Int? {
+    let name = String(word)
     if let place = typeRooms[name] { return place }
-    guard functions.contains(name), !Self.standard.contains(name), !lower.contains(name),
-      let rooms = memberRooms[name], rooms.count == 1
+    guard !Self.standard.contains(name), !lower.contains(name) else { return nil }
+    if let place = valueRooms[name], word.isBareUse { return place }
+    guard members.contains(name), let rooms = memberRooms[name], rooms.count == 1 else { return nil }
+    return rooms.first
+  }
+
+  /// The place of the one room that declares what a call names; nil if there is none, or if several declare it.
+  private func home(ofCall call: String) -> Int? {
+    guard calls.contains(call), !Self.standard.contains(call), !lower.contains(call), let rooms = callRooms[call],
+      rooms.count == 1
     else { return nil }
     return rooms.first
+  }
+
+  /// What a word of a line names of a room after a place, and the place of that room.
+  private func laterName(_ word: Substring, at index: Int, in source: SwiftSource, after place: Int) -> (String, Int)? {
+    if let home = home(of: word), home > place { return (String(word), home) }
+    guard let label = source.firstLabel(behind: word, at: index, isCall: true) else { return nil }
+    let call = "\(word)(\(label)"
+    guard let home = home(ofCall: call), home > place else { return nil }
+    return (label.isEmpty ? "\(call))" : "\(call):)", home)
   }
 
   /// The names of later rooms that files of earlier ones hold.
@@ -133,12 +189,24 @@ struct RoomOrder {
       }
       for (index, line) in source.code.enumerated() {
         for word in line.codeWords {
-          guard let home = home(of: String(word)), home > place else { continue }
+          guard let (name, home) = laterName(word, at: index, in: source, after: place) else { continue }
           let room = places.first { $0.value == home }?.key ?? ""
-          findings.append(Finding(source, index, "names \(word), which a later room, \(room), declares"))
+          findings.append(Finding(source, index, "names \(name), which a later room, \(room), declares"))
         }
       }
     }
     return findings
+  }
+}
+
+extension DeclaredMember {
+  /// The call that makes a structure from this property first, without an initialiser that says so.
+  fileprivate var memberwise: String? { kind == .property ? type.map { "\($0)(\(name)" } : nil }
+}
+
+extension Substring {
+  /// Whether the word stands in its line without a type or value before it, and is not declared there.
+  fileprivate var isBareUse: Bool {
+    byteBefore != UInt8(ascii: ".") && !["let ", "var ", "case "].contains { base[..<startIndex].hasSuffix($0) }
   }
 }

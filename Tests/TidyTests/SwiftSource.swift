@@ -106,13 +106,7 @@ extension StringProtocol {
 
   /// The names and numbers of a line of code, in order.
   var codeWords: [Substring] {
-    String(self).utf8.split { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): false
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...: false
-      default: true
-      }
-    }.map(Substring.init)
+    String(self).utf8.split { !$0.isOfName }.map(Substring.init)
   }
 
   /// The words that follow one of some keywords, with one space between.
@@ -121,6 +115,12 @@ extension StringProtocol {
     return zip(words, words.dropFirst()).filter { keyword, name in
       keywords.contains(keyword) && keyword.base[keyword.endIndex..<name.startIndex] == " "
     }.map(\.1)
+  }
+
+  /// The names of patterns in parentheses: `let (a, b)`, `for (a, b) in`.
+  var patternNames: [Substring] {
+    guard holds("let (") || holds("var (") || holds("for (") else { return [] }
+    return String(self).matches(of: #/\b(?:let|var|for) \(([^)]*)\)/#).flatMap { $0.output.1.codeWords }
   }
 
   /// The words directly before a colon.

@@ -315,6 +315,81 @@ struct RuleTests {
     #expect(whole.map(\.line) == [3, 3, 4, 4])
   }
 
+  @Test("a value, a property and a call of a later room are found; others of the same name or label are not")
+  func membersOutOfOrder() {
+    let early = SwiftSource(
+      path: "Sources/M/Early/A.swift",
+      contents: """
+        struct Early {
+          static let limit = 1
+          let size: Int
+          init(size: Int) {}
+          func found(in place: Int) {}
+        }
+        let a = limit
+        let b = (x.limit, x.title, x.own, x.hidden, x.low)
+        let c = (Early(late: 1), Early(size: 2), Early(3), x.found(by: 4), x.found(in: 5))
+        let d = x.found(
+          by: 7)
+        """)
+    let late = SwiftSource(
+      path: "Sources/M/Late/B.swift",
+      contents: """
+        let limit = 3
+        extension Early {
+          init(late: Int) {}
+          init(_ number: Int) {}
+          init(size: Int, late: Int) {}
+          var title: String { "" }
+          private var hidden: Int { 1 }
+          var low: Int { 2 }
+          func found(by number: Int) {
+            let own = number
+          }
+        }
+        """)
+    let below = SwiftSource(path: "Sources/Below/A.swift", contents: "extension A {\n  public var low: Int { 1 }\n}")
+    let order = RoomOrder(of: "M", rooms: ["Early", "Late"], importing: ["Below"], sources: [early, late, below])
+    let found = order.findings().map { "\($0.line) \($0.what.split(separator: ",").first ?? "")" }
+    #expect(
+      found == [
+        "7 names limit", "8 names title", "9 names Early(late:)", "9 names Early(_:)", "9 names found(by:)",
+        "10 names found(by:)",
+      ])
+  }
+
+  @Test("the members of a file are those of its types and its top level, without what stands in a body")
+  func declaredMembers() {
+    let source = SwiftSource(
+      path: "A.swift",
+      contents: """
+        private let a = 1
+        func b<T>(_ c: T) { let d = 1 }
+        #if Gallery
+          extension [UInt8]
+          where Element: E {
+            private(set) static var f = 1, g = 2
+            @inlinable public init?(h i: Int) {}
+            final class J {
+              init() {
+                let k = 1
+                func l() {}
+              }
+              class func m(
+                n: Int
+              ) {}
+            }
+            static func < (o: Int, p: Int) {}
+          }
+        #endif
+        """)
+    let found = DeclaredMember.all(in: source)
+    #expect(found.map(\.name) == ["a", "b(_", "f", "UInt8(h", "J(", "m(n"])
+    #expect(found.map(\.type) == [nil, nil, "UInt8", "UInt8", "J", "J"])
+    #expect(found.map(\.kind) == [.value, .function, .property, .initialiser, .initialiser, .function])
+    #expect(found.map(\.isPrivate) == [true, false, false, false, false, false])
+  }
+
   @Test("in every module with ordered rooms, a name of the next room is found", arguments: RoomOrder.all.map(\.module))
   func nextRooms(_ module: String) {
     let rooms = RoomOrder.all.filter { $0.module == module }.flatMap { $0.rooms }
