@@ -111,9 +111,6 @@
     public var contentType: String? {
       fields["content-type"].map { $0.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() }
     }
-
-    /// The values of the cookies that the client sent, by name; the first of a name counts (RFC 6265).
-    public var cookies: [String: String] { fields.cookies }
   }
 
   /// Which fields a head has, and what it asks for: requests of one identity have the same of both.

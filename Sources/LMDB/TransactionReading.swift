@@ -78,24 +78,11 @@ extension TransactionReading where Self: ~Copyable {
     return [UInt8](found)
   }
 
-  /// What `body` makes of the value of `key`; nil when there is none.
+  /// What `body` makes of the value of `key`; nil when there is none. Code with typed errors uses `value(for:in:)`.
   ///
-  /// A body that throws its own error makes this an untyped `throws`; code with typed errors uses `value(for:in:)`.
   /// - Throws: as `value(for:in:)`, and what `body` throws.
   /// - Complexity: O(log n).
   @inlinable
-  public borrowing func get<R: ~Copyable>(
-    _ database: Database, _ key: RawSpan, _ body: (RawSpan) throws(LMDBError) -> R
-  ) throws(LMDBError) -> R? {
-    guard let found = try fetch(handle, database, key) else { return nil }
-    return try body(RawSpan(_unsafeBytes: found))
-  }
-
-  /// What `body` makes of the value of `key`; nil when there is none.
-  ///
-  /// - Throws: as `value(for:in:)`, and what `body` throws.
-  /// - Complexity: O(log n).
-  @inlinable @_disfavoredOverload
   public borrowing func get<R: ~Copyable>(
     _ database: Database, _ key: RawSpan, _ body: (RawSpan) throws -> R
   ) throws -> R? {

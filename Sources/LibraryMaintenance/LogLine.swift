@@ -302,13 +302,6 @@ extension JSONBytes {
 }
 
 extension EventCopy {
-  /// The event as a line, without the line end.
-  var line: String {
-    var bytes = JSONBytes()
-    bytes.write(self)
-    return bytes.text()
-  }
-
   /// What a payload says, in diagnostic notation; nil for one that was erased, or is no CBOR.
   fileprivate static func reads(_ payload: [UInt8]?) -> [UInt8]? {
     payload.flatMap { CBORReader.diagnostic(of: $0.span.bytes) }

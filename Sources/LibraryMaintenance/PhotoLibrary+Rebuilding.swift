@@ -44,10 +44,4 @@ extension PhotoLibrary {
     // Opening a store that lacked tables rebuilds it.
     if !wereMissing { try library.rebuild(unreadableEvents: policy, progress: progress) }
   }
-
-  /// Rebuilds with another size of the shadow's transactions, on which the outcome does not depend.
-  package func rebuild(batch: UInt64, progress: (TaskProgress) -> Bool) throws {
-    precondition(batch > 0, "A batch holds at least one event.")
-    try store.core.remakeProjections(.stop, batch: batch, progress: progress)
-  }
 }

@@ -60,8 +60,6 @@ package struct UploadProblem: Error, Codable, Hashable, Sendable {
   package init(_ code: Int, _ sentence: String) { (self.code, self.sentence) = (code, sentence) }
 
   package static let timedOut = -1001
-  package static let cannotConnectToHost = -1004
-  package static let networkConnectionLost = -1005
   package static let redirectToNonExistentLocation = -1010
   package static let badServerResponse = -1011
   package static let userAuthenticationRequired = -1013

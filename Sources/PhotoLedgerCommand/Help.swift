@@ -44,6 +44,10 @@ enum Help {
     for paragraph in command.notes.split(separator: "\n\n") {
       text += "\n" + paragraph.replacing("\n", with: " ").wrapped(at: 80) + "\n"
     }
+    if !command.fields.isEmpty {
+      text += "\nFields:\n"
+      for field in command.fields { text += entry(field.name, field.meaning, column: 18) }
+    }
     return text + "\nExample:\n  photoledger \(command.example)\n"
   }
 

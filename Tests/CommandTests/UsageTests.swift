@@ -149,11 +149,13 @@ struct UsageTests {
       #expect(help.status == 0)
       #expect(overview.output.contains("  \(command.name)"), "\(command.name) is not in the overview")
       for option in command.options { #expect(help.output.contains(option.spelling)) }
+      for field in command.fields { #expect(help.lines.contains { $0.hasPrefix("  \(field.name) ") }, "\(field.name)") }
       #expect(help.output.contains("photoledger \(command.example)"))
       for line in help.lines where !line.contains("photoledger ") {
         #expect(TextLayout.width(line) <= 80, "too wide: \(line)")
       }
     }
+    #expect(Commands.all.filter { !$0.fields.isEmpty }.map(\.name) == ["export-files"])
   }
 
   @Test("the help of an option names no option that its command lacks")

@@ -36,6 +36,9 @@ struct HistoryRuleTests {
     let changes = try small.library.fetchPersistentChanges(since: start)
     #expect(
       try changes.map { try $0.changeDetails(for: .asset).insertedLocalIdentifiers } == ids.map { Self.names([$0]) })
+    for change in changes {
+      #expect(try !change.changeDetails(for: .asset).isEmpty && change.changeDetails(for: .assetCollection).isEmpty)
+    }
     #expect(changes.map(\.changeToken) == changes.map(\.changeToken).sorted())
     for (index, change) in changes.enumerated() {
       let rest = try small.library.fetchPersistentChanges(since: change.changeToken)

@@ -416,3 +416,10 @@ struct RebuildTests {
     #expect(sound.databases["assets"]?.count == 1)
   }
 }
+
+extension PhotoLibrary {
+  /// Rebuilds with another size of the shadow's transactions, on which the outcome does not depend.
+  fileprivate func rebuild(batch: UInt64, progress: (TaskProgress) -> Bool) throws {
+    try store.core.remakeProjections(.stop, batch: batch, progress: progress)
+  }
+}

@@ -172,4 +172,13 @@ struct ExportTemplateTests {
     let name = SafeFileName.component(String(repeating: "👨‍👩‍👧", count: 40))
     #expect(name.utf8.count <= SafeFileName.byteLimit && name.allSatisfy { $0 == "👨‍👩‍👧" } && name.count > 5)
   }
+
+  @Test("the documentation has each field, with what the help says of it")
+  func documentedFields() throws {
+    let page = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../Sources/PhotoLedger/PhotoLedger.docc/Exporting.md")
+    let lines = try String(contentsOf: page, encoding: .utf8).split(separator: "\n").map(String.init)
+    let rows = lines.drop { $0 != "| field | value |" }.dropFirst(2).prefix { $0.hasPrefix("|") }
+    #expect(Array(rows) == ExportTemplate.Field.allCases.map { "| `{\($0.rawValue)}` | \($0.meaning) |" })
+  }
 }

@@ -93,7 +93,7 @@ struct FolderScanTests {
     let odd = folder.asRoot.appending([0xFF, 0xFE])
     #expect(odd.withCString { mkdir($0, 0o755) } == 0)
     let library = FilePath("\(folder.path)/a/library")
-    let inOdd = odd.appending("library".utf8)
+    let inOdd = odd.appending(Array("library".utf8))
     #expect(library.withCString { from in inOdd.withCString { rename(from, $0) } } == 0)
     var scan = FolderScan()
     for excluded in [[], [inOdd]] {

@@ -176,11 +176,11 @@ struct LibraryWatchTests {
       #expect(!isEmpty)
       return (Array(files.keys) + Array(folders.keys)).map { String(decoding: $0, as: UTF8.self) }.sorted()
     }
-    let other = folder.asRoot.appending("other".utf8)
+    let other = folder.asRoot.appending(Array("other".utf8))
     #expect(try listed(folder.asRoot, root: folder.asRoot) == ["a.jpg", "album", "other"])
     #expect(try listed(other, root: folder.asRoot) == [])
     #expect(try listed(other, root: other) == ["b.jpg", "store"])
-    #expect(try listed(folder.asRoot.appending("album".utf8), root: folder.asRoot) == ["store"])
+    #expect(try listed(folder.asRoot.appending(Array("album".utf8)), root: folder.asRoot) == ["store"])
   }
 
   @Test("a missing file is reported and stays an asset; when it returns it is the same one")

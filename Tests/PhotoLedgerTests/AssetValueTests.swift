@@ -15,6 +15,25 @@ struct AssetValueTests {
     ("a date that is not a number", { $0.creationDate = .set(Date(timeIntervalSince1970: .infinity)) }),
   ]
 
+  @Test("the subtype of a streamed video has PhotoKit's bit and name")
+  func streamed() {
+    #expect(MediaSubtypes.videoStreamed.rawValue == 1 << 16)
+    #expect(MediaSubtypes.videoStreamed.names == ["videoStreamed"])
+  }
+
+  @Test("an edit sets the playback variation, and one that does not name it leaves it")
+  func variation() throws {
+    let made = try TemporaryLibrary()
+    let id = try made.create(.invented(1))
+    var changes = AssetChanges()
+    #expect(changes.playbackVariation == nil)
+    changes.playbackVariation = .mirror
+    try made.library.performChangesAndWait { $0.edit([id], changes) }
+    #expect(try made.library.asset(id.uuidString)?.playbackVariation == .mirror)
+    try made.library.performChangesAndWait { $0.setFavorite(true, for: [id]) }
+    #expect(try made.library.asset(id.uuidString)?.playbackVariation == .mirror)
+  }
+
   @Test("an invalid value of an asset is rejected with a sentence, at creation and in edits")
   func refused() throws {
     let made = try TemporaryLibrary()

@@ -53,6 +53,22 @@ struct FetchRuleTests {
     #expect(!result.contains(stranger) && result.contains(member))
   }
 
+  @Test("an object is found in a range of positions that has it, and a collection as an asset is (FR-03)")
+  func ranges() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(5)
+    let result = try small.library.fetchAssets()
+    let member = try small.asset(a[2])
+    #expect(try result.index(ofObject: member, in: 2..<4) == 2)
+    #expect(try result.index(ofObject: member, in: 0..<2) == nil)
+    let sea = try await small.album("Sea")
+    let albums = try small.library.fetchCollections(with: .album)
+    let later = try await small.album("Lake")
+    #expect(albums.contains(sea) && !albums.contains(later))
+    #expect(try albums.index(ofObject: sea, in: 0..<1) == 0)
+    #expect(try albums.index(ofObject: sea, in: 1..<1) == nil)
+  }
+
   @Test("a limit is applied after filter and order; 0 means no limit (FR-05)")
   func limits() async throws {
     let small = try SmallLibrary()

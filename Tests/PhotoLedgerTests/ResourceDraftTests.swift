@@ -160,7 +160,7 @@ struct ResourceDraftTests {
   func states() throws {
     let folder = try ScratchFolder()
     let store = try ResourceStore(library: URL(filePath: folder.path))
-    let content = try store.store(Data("content".utf8))
+    let content = try store.store(Data("content".utf8), holding: false)
     let resource = AssetResource(
       type: .photo, originalFilename: "a", uniformTypeIdentifier: "public.jpeg", dataSize: 7, sha256: content.sha256)
     let path = store.path(ofContent: content.sha256)

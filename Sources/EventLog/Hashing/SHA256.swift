@@ -112,9 +112,6 @@ public struct SHA256: Sendable {
     withUnsafeBytes(of: byte) { psys_sha256_update(&context, $0.baseAddress, 1) }
   }
 
-  /// Takes the bytes of a digest in.
-  public mutating func update(_ digest: SHA256Digest) { digest.withUnsafeBytes { update($0) } }
-
   /// The digest of everything taken in so far.
   public func digest() -> SHA256Digest {
     var copy = context

@@ -44,7 +44,6 @@ extension MediaMetadata {
     playbackStyle = mediaType == .image ? (subtypes.contains(.photoAnimation) ? .imageAnimated : .image) : .video
     isMotionPhoto = mediaType == .image && (tags.integer("MotionPhoto") == 1 || tags.integer("MicroVideo") == 1)
     (make, model) = (tags.text("Make"), tags.text("Model"))
-    title = tags.text("Title") ?? tags.text("ObjectName")
     caption = tags.text("Description") ?? tags.text("ImageDescription") ?? tags.text("Caption-Abstract")
     keywords = Self.keywords(tags)
     rating = tags.integer("Rating").flatMap { (-1...5).contains($0) ? $0 : nil }

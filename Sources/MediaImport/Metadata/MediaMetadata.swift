@@ -53,8 +53,6 @@ struct MediaMetadata: Sendable, Hashable {
   var make: String?
   /// The camera.
   var model: String?
-  /// The title that was written into the file.
-  var title: String?
   /// The description that was written into the file.
   var caption: String?
   /// Keywords written into the file, in its order, each once.
@@ -69,7 +67,7 @@ struct MediaMetadata: Sendable, Hashable {
   /// The same of a file that says nothing for people, nor where and when it was taken.
   var wordless: MediaMetadata {
     var metadata = self
-    (metadata.title, metadata.caption, metadata.keywords, metadata.rating) = (nil, nil, [], nil)
+    (metadata.caption, metadata.keywords, metadata.rating) = (nil, [], nil)
     (metadata.captureTime, metadata.location, metadata.described) = (nil, nil, AssetMetadata())
     return metadata
   }

@@ -28,17 +28,11 @@ struct NameSelection: Sendable {
     exclusion = excluded.map { NamePattern($0) }
   }
 
-  /// Why a file or folder is left out; nil if it is not.
+  /// Why a file or folder is left out by its name; nil if it is not. A folder may still be a library's.
   /// - Parameters:
   ///   - relative: the path below the root.
-  ///   - isFolder: whether it is a folder, which may be a library's.
+  ///   - isFolder: whether it is a folder.
   ///   - path: where it is, for the sentence.
-  func reason(against relative: [UInt8], isFolder: Bool, at path: FilePath) -> String? {
-    if isFolder, let reason = Self.reason(ofLibrary: path) { return reason }
-    return reason(ofName: relative, isFolder: isFolder, at: path)
-  }
-
-  /// The same by the name alone: a folder may still be a library's.
   func reason(ofName relative: [UInt8], isFolder: Bool, at path: @autoclosure () -> FilePath) -> String? {
     if let pattern = exclusion.first(where: { $0.fits(relative) }) {
       return "\(path()) is skipped, since its name matches '\(pattern.text)'."

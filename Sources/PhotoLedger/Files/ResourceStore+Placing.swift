@@ -37,8 +37,6 @@ extension ResourceStore {
 
   /// Puts bytes into the library. Returns when they are durable; `synchronize` makes their name so.
   /// - Throws: ``LibraryError`` `.notEnoughSpace`, `.storage`.
-  package func store(_ data: Data) throws(LibraryError) -> StoredContent { try store(data, holding: false) }
-
   func store(_ data: Data, holding: Bool) throws(LibraryError) -> StoredContent {
     var hash = ContentHash()
     data.withUnsafeBytes { hash.update($0) }

@@ -87,8 +87,6 @@ public struct FilePath: Hashable, Sendable, Comparable, CustomStringConvertible 
 
   package var isAbsolute: Bool { bytes.first == Self.slash }
 
-  package func appending(_ component: some Sequence<UInt8>) -> FilePath { appending(Array(component)) }
-
   /// The path of what a folder has under a name; made with one allocation.
   package func appending(_ component: [UInt8]) -> FilePath {
     var joined: [UInt8] = []

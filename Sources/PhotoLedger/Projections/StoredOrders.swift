@@ -304,14 +304,6 @@ struct OrderStanding {
 }
 
 extension Projections {
-  /// The standing of an asset by its row.
-  /// - Complexity: O(log n), and a look at the row for each order.
-  func standing(of number: ObjectNumber, in t: borrowing some Reading) throws -> OrderStanding {
-    var standing = OrderStanding.absent
-    try withAsset(number, in: t) { standing = OrderStanding(of: $0) }
-    return standing
-  }
-
   /// Carries over to the stored orders that the row of an asset became another one, came or went.
   /// - Complexity: O(log n) for each order that the asset enters, leaves or moves in.
   func reorder(

@@ -16,11 +16,6 @@ package struct SortedPositions: Hashable, Sendable {
   /// How many members are less than a position.
   package func rank(of position: Int) -> Int { members.prefixCount { $0 < position } }
 
-  package func contains(_ position: Int) -> Bool {
-    let rank = rank(of: position)
-    return rank < count && members[rank] == position
-  }
-
   /// The position of the free place with `ordinal` free places before it.
   package func freePlace(_ ordinal: Int) -> Int {
     // Before member i there are members[i] - i free places.

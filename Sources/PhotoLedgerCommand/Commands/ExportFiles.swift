@@ -28,8 +28,7 @@ extension Command {
     notes: """
       A template has fields in braces: {year}/{month}/{name}. The text after | is written if there is no value, the
       text after ? in place of a value: {year|undated}, {favorite?best/}{name}. A field with several values, such as
-      {album}, yields a path for each. The fields: \(ExportTemplate.Field.allCases.map(\.rawValue).joined(separator:
-      ", ")).
+      {album}, yields a path for each. The fields are listed below.
 
       A second run copies only what is new or changed, and resumes one that was stopped or killed. Files that it did
       not write are never replaced. Files of earlier exports that are no longer wanted are listed; --remove-unwanted
@@ -37,6 +36,7 @@ extension Command {
       file is missing afterwards. Hidden assets, members of bursts and assets beneath the top of a stack are exported
       with --hidden, --all-bursts and --all-stacks; without them, their number is printed.
       """,
+    fields: ExportTemplate.Field.allCases.map { (name: "{\($0.rawValue)}", meaning: $0.meaning) },
     example: "export-files /media/disk/photos --template '{year}/{album|no album}/{name}' --sidecars"
   ) { invocation in
     _ = try FetchArguments.read(invocation)

@@ -73,6 +73,8 @@ struct Command: Sendable {
   var options: [Option] = []
   /// More for the help: paragraphs that need no repetition elsewhere.
   var notes: String = ""
+  /// The fields of a text that it takes, which the help lists after the notes.
+  var fields: [(name: String, meaning: String)] = []
   /// A line to try, without the program's name.
   let example: String
   /// Whether the program's help leaves it out: it is for the program's own children.
