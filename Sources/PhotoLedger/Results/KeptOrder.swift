@@ -5,6 +5,8 @@
 // What says so is the origin, which a result passes on when it is stepped. A result that was fetched anew is another
 // tree, although it may have equal keys, and has an origin of its own.
 
+import CountedTree
+
 /// What the orders of results have in common that were stepped from one another: the memory of most of their keys.
 package final class OrderOrigin: Sendable {
   /// One changed key in so many ends an origin: a changed key copies a node, which has about so many.
