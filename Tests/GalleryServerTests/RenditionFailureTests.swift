@@ -171,6 +171,47 @@
       await renditions.stop()
       #expect(waits.all == [60] && said.all.count == 1, "\(said.all)")
     }
+
+    @Test("a large import is read in parts, each when the one before has its places in the queue")
+    func readsInParts() async throws {
+      let (temporary, programs) = (try TemporaryLibrary(.seeded(3)), try Programs())
+      try programs.put("exit 1")
+      _ = try await add(1, to: temporary)
+      var options = RenditionOptions()
+      (options.fillsIdleTime, options.searchPath) = (true, programs.searchPath)
+      (options.processCount, options.queueLimit) = (1, 1)
+      let (isBusy, mayGoOn) = (Flag(), Flag())
+      defer { mayGoOn.set() }
+      // The only worker waits with the first photo.
+      let renditions = Renditions(temporary.library, options, now: { Date(timeIntervalSince1970: 1) }) { _ in
+        isBusy.set()
+        while !mayGoOn.isSet { sched_yield() }
+      }
+      let said = Gathered<String>()
+      let sleep: @Sendable (Double) async throws -> Void = { _ in try await Task.sleep(for: .seconds(86_400)) }
+      try renditions.start(sleep: sleep) { said.append($0) }
+      try await waitUntil("the worker is busy") { isBusy.isSet }
+      // All have the same bytes, so one attempt is the turn of all. The oldest is in the second part.
+      let bytes = TinyMedia.jpeg(TinyMedia.Photo(comment: "of an import"))
+      var oldest: LocalIdentifier?
+      try await temporary.library.performChanges { change in
+        for day in (0...Renditions.fillStride).reversed() {
+          var creation = AssetCreation(
+            mediaType: .image,
+            resources: [ResourceDraft(type: .photo, source: .data(bytes), originalFilename: "a.jpg")])
+          creation.creationDate = Date(timeIntervalSince1970: Double(day + 2) * 86_400)
+          oldest = change.createAsset(creation)
+        }
+      }
+      try await waitUntil("the first part waits for room") { renditions.waitingCount == 1 }
+      let last = try #require(oldest)
+      let asset = try #require(try temporary.library.asset(last.uuidString))
+      try temporary.library.damageRow(of: asset)
+      mayGoOn.set()
+      try await waitUntil("the second part has been read, and could not be") { !said.all.isEmpty }
+      await renditions.stop()
+      #expect(said.all.count == 1, "\(said.all)")
+    }
   }
 
   @Suite("Failed renditions")

@@ -417,18 +417,35 @@
 
     private func follow(_ result: FetchResult<Asset>, _ cache: RenditionCache, _ queue: RenditionQueue) async throws {
       for try await change in library.changes(to: result) {
-        let indexes = (change.insertedIndexes ?? []).union(change.changedIndexes ?? [])
-        try await fill(try change.fetchResultAfterChanges.objects(at: indexes), cache, queue)
+        let positions = ((change.changes?.inserted ?? []) + (change.changes?.changed ?? [])).sorted()
+        try await fill(change.fetchResultAfterChanges, at: positions, cache, queue)
       }
     }
 
     private func scan(_ result: FetchResult<Asset>, _ cache: RenditionCache, _ queue: RenditionQueue) async throws {
+      try await fill(result, at: 0..<result.count, cache, queue)
+    }
+
+    /// How many assets are read at a time. The queue may have room for further ones hours later.
+    static let fillStride = 256
+
+    /// Has the pictures of assets made; those that cannot be read do not keep those of the others from being made.
+    /// - Throws: the first error, when all assets have been looked at.
+    private func fill(
+      _ result: FetchResult<Asset>, at positions: some RandomAccessCollection<Int>, _ cache: RenditionCache,
+      _ queue: RenditionQueue
+    ) async throws {
       var failure: (any Error)?
-      for start in stride(from: 0, to: result.count, by: 256) {
+      for start in stride(from: 0, to: positions.count, by: Self.fillStride) {
         try Task.checkCancellation()
+        let part = Array(positions.dropFirst(start).prefix(Self.fillStride))
         do {
-          let assets = try await offload { try result.objects(at: start..<min(start + 256, result.count)) }
-          try await fill(assets, cache, queue)
+          let (jobs, partFailure) = try await offload { [self] in try missing(result, at: part, cache) }
+          failure = failure ?? partFailure
+          for job in jobs {
+            try Task.checkCancellation()
+            try await queue.fill(job)
+          }
         } catch {
           if Self.endsFilling(error) { throw error }
           failure = failure ?? error
@@ -437,24 +454,25 @@
       if let failure { throw failure }
     }
 
-    /// Has the pictures of assets made; one that cannot be read does not keep those of the others from being made.
-    /// - Throws: the first error, when all assets have been looked at.
-    private func fill(_ assets: [Asset], _ cache: RenditionCache, _ queue: RenditionQueue) async throws {
-      var failure: (any Error)?
-      for asset in assets {
-        try Task.checkCancellation()
+    /// The pictures that assets of a result lack, in its order, and the first error of the assets whose files cannot be
+    /// read.
+    private func missing(
+      _ result: FetchResult<Asset>, at positions: [Int], _ cache: RenditionCache
+    ) throws -> (jobs: [RenditionJob], failure: (any Error)?) {
+      var (jobs, failure) = ([RenditionJob](), nil as (any Error)?)
+      for asset in try result.objects(at: IndexSet(positions)) {
         do {
           guard let resource = try Self.shown(asset, in: library) else { continue }
           let name = RenditionJob.Name(hash: resource.sha256, isPlay: false)
           // What was evicted is made when it is asked for: filling would throw out what is looked at.
           guard settled(name, cache) == nil, cache.record(name.hash).placeholder.isEmpty else { continue }
-          try await queue.fill(RenditionJob(name: name) { [library] in try library.url(of: resource, in: asset) })
+          jobs.append(RenditionJob(name: name) { [library] in try library.url(of: resource, in: asset) })
         } catch {
           if Self.endsFilling(error) { throw error }
           failure = failure ?? error
         }
       }
-      if let failure { throw failure }
+      return (jobs, failure)
     }
 
     /// Ends what is being made and returns when no program runs any more.
