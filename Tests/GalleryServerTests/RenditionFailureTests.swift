@@ -68,7 +68,9 @@
         Renditions(temporary.library, options, now: { Date(timeIntervalSince1970: 1) }, ready: { _ in })
       }
       func outcome(_ renditions: Renditions) async throws -> String {
-        switch try await renditions.wait(for: resource, of: asset, isPlay: false, atMost: .seconds(120)) {
+        let result = try await renditions.wait(
+          for: resource, of: asset, isPlay: false, by: PhotoLibrary.owner.exact, atMost: .seconds(120))
+        return switch result {
         case .there: "there"
         case .failed: "failed"
         case .pending: "pending"
@@ -107,7 +109,8 @@
           renditions.record(resource.sha256).state != .none
         }
       } else {
-        _ = try await renditions.wait(for: resource, of: asset, isPlay: false, atMost: .seconds(120))
+        _ = try await renditions.wait(
+          for: resource, of: asset, isPlay: false, by: PhotoLibrary.owner.exact, atMost: .seconds(120))
       }
       let state = renditions.record(resource.sha256).state
       await renditions.stop()

@@ -179,6 +179,28 @@
       }
     }
 
+    @Test("a key has a limited number of requests that wait for renditions; one that does not wait needs no place")
+    func places() async throws {
+      try await TestGallery.serving { gallery in
+        var paths: [String] = []
+        for number in 1...3 {
+          let asset = try await gallery.makeAsset(try sample("orientation/Landscape_\(number).jpg"))
+          paths.append(try gallery.rendition("small", of: asset))
+        }
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let (key, waits) = (try gallery.key(of: "app"), gallery.server.renditionWaits)
+        let holder = Keyring.Key(
+          name: key.name, client: "app", label: "", created: .distantPast, expires: .distantFuture)
+        for _ in 0..<RenditionRoutes.waitsOfKey { try waits.enter(holder) }
+        let refused = try gallery.ask("GET", paths[0], key: key.secret)
+        #expect(refused.status == 429 && refused.fields["retry-after"] == "5", "\(refused)")
+        #expect(try gallery.ask("GET", paths[0] + "?wait=0", key: key.secret).status == 503)
+        waits.leave(holder)
+        // The place is free again with the answer.
+        for path in paths[1...] { #expect(try gallery.ask("GET", path, key: key.secret).status == 200) }
+      }
+    }
+
     @Test("a stopping server accepts no further requests, also while a program reads a film and cannot be stopped")
     func stopping() async throws {
       let programs = try TemporaryFolder()
@@ -489,109 +511,6 @@
       #expect(cache.record(hash(2)).placeholder == placeholder.bytes)
       #expect(access(cache.file(hash(2), .large).path, F_OK) != 0)
       #expect(access(cache.file(hash(1), .large).path, F_OK) == 0)
-    }
-  }
-
-  /// What is set once, for all threads to see.
-  private final class Flag: Sendable {
-    private let value = Atomic(false)
-    var isSet: Bool { value.load(ordering: .sequentiallyConsistent) }
-    func set() { value.store(true, ordering: .sequentiallyConsistent) }
-  }
-
-  @Suite("The queue of renditions")
-  struct RenditionQueueTests {
-    private func job(_ number: UInt8, isPlay: Bool = false) -> RenditionJob {
-      RenditionJob(name: .init(hash: [number], isPlay: isPlay)) { URL(filePath: "/") }
-    }
-
-    @Test("requests precede idle work, the newest first, and idle work in their way is abandoned")
-    func order() async throws {
-      let done = Gathered<UInt8>()
-      let (begun, mayGoOn) = (Flag(), Flag())
-      let queue = RenditionQueue(workerCount: 1, limit: 100, dropped: { _ in }) { jobs, isCancelled in
-        // Idle work goes on until it is in the way.
-        if jobs[0].name.hash == [9], !mayGoOn.isSet {
-          begun.set()
-          while !isCancelled() || !mayGoOn.isSet { sched_yield() }
-          return .givenUp
-        }
-        for job in jobs { done.append(job.name.hash[0]) }
-        return .finished
-      }
-      try await queue.fill(job(9))
-      try await waitUntil("idle work has begun") { begun.isSet }
-      for number in 7...8 as ClosedRange<UInt8> { try await queue.fill(job(number)) }
-      for number in 1...3 as ClosedRange<UInt8> { #expect(queue.want(job(number))) }
-      // What is asked for again is the newest, and what was to be made in idle time is made now.
-      for number in [2, 8] as [UInt8] { #expect(queue.want(job(number))) }
-      mayGoOn.set()
-      try await waitUntil("all is done") { done.all.count == 6 }
-      #expect(done.all == [8, 2, 3, 1, 9, 7])
-      queue.stop()
-      #expect(!queue.want(job(4)))
-    }
-
-    @Test("finished work belongs to no worker: a request that follows it starts a new rendition")
-    func again() async throws {
-      let (made, ended) = (Gathered<UInt8>(), Gathered<Bool>())
-      let again = Mutex<(@Sendable () -> Void)?>(nil)
-      let queue = RenditionQueue(
-        workerCount: 1, limit: 2, dropped: { _ in },
-        ended: { _, isDone in
-          ended.append(isDone)
-          again.withLock { $0 }?()
-        },
-        work: { jobs, _ in
-          made.append(jobs[0].name.hash[0])
-          return .finished
-        })
-      again.withLock { $0 = { [weak queue] in if ended.all.count < 50 { _ = queue?.want(self.job(1)) } } }
-      #expect(queue.want(job(1)))
-      try await waitUntil("it is made as often as it was asked for") { ended.all.count == 50 }
-      queue.stop()
-      #expect(made.all.count == 50 && ended.all.allSatisfy { $0 })
-    }
-
-    @Test("a content that several assets show is made once in idle time, in one batch and beside another one")
-    func sameContent() async throws {
-      let made = Gathered<UInt8>()
-      let (mayBegin, mayEnd) = (Flag(), Flag())
-      // Two of the workers take idle work.
-      let queue = RenditionQueue(workerCount: 3, limit: 100, dropped: { _ in }) { jobs, _ in
-        if jobs[0].name.hash[0] > 90 {
-          while !mayBegin.isSet { sched_yield() }
-          return .finished
-        }
-        for job in jobs { made.append(job.name.hash[0]) }
-        while !mayEnd.isSet { sched_yield() }
-        return .finished
-      }
-      for number in 91...93 as ClosedRange<UInt8> { #expect(queue.want(job(number))) }
-      try await waitUntil("all workers are busy") { queue.count == 0 }
-      for number in [1, 1, 2, 3, 1, 4, 5, 6, 7, 8, 8, 1, 2] as [UInt8] { try await queue.fill(job(number)) }
-      mayBegin.set()
-      try await waitUntil("all idle work is in hands, or left out") { queue.count == 0 }
-      mayEnd.set()
-      queue.stop()
-      #expect(made.all == Array(1...8))
-    }
-
-    @Test("beyond the limit the oldest request is dropped, and its caller is notified")
-    func bounded() async throws {
-      let dropped = Gathered<UInt8>()
-      let mayEnd = Atomic(false)
-      let queue = RenditionQueue(workerCount: 1, limit: 2, dropped: { dropped.append($0.hash[0]) }) { _, _ in
-        while !mayEnd.load(ordering: .sequentiallyConsistent) { sched_yield() }
-        return .finished
-      }
-      #expect(queue.want(job(1)))
-      try await waitUntil("the first is being made") { queue.count == 0 }
-      for number in 2...5 as ClosedRange<UInt8> { #expect(queue.want(job(number))) }
-      #expect(dropped.all == [2, 3])
-      mayEnd.store(true, ordering: .sequentiallyConsistent)
-      queue.stop()
-      #expect(queue.count == 0)
     }
   }
 #endif

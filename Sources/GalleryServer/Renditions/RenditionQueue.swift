@@ -6,10 +6,12 @@
 
   // What is to be made, and by whom.
   //
-  //     a request that waits ──▶ wanted: the newest first ──┬─▶ workers, one for each processor
-  //     idle filling ──────────▶ idle: in its order ────────┘
-  //                              films: the newest first ─┬──▶ a worker for copies, one at a time
-  //                                                       └──▶ a worker for transcodes, one at a time
+  //     a request that waits ──▶ wanted: by turns of clients ──┬─▶ workers, one for each processor
+  //     idle filling ──────────▶ idle: in its order ───────────┘
+  //                              films: by turns of clients ─┬──▶ a worker for copies, one at a time
+  //                                                          └──▶ a worker for transcodes, one at a time
+  //
+  // The turn of a client takes what it wanted last (`RenditionShares`).
   //
   // A film that is opened is wanted as a picture is, and a worker looks at it. One that plays as it is needs no more;
   // one whose tracks are to be copied or transcoded goes to the films. Either takes minutes, or an hour if its program
@@ -18,9 +20,10 @@
   //
   // Idle work takes at most all workers but one, in batches; a request that finds no worker free ends the batch, which
   // goes back to its place: what is looked at comes first. What was asked for of such a batch while it ran is wanted
-  // from then on. The programs of idle work have a lower priority, also where a request comes while they run. Both
-  // queues are bounded: of the wanted the oldest leaves, whose request hears that it has to come back; filling waits
-  // for room. A batch that was once to be given up stays so: a program that was stopped for it has not failed.
+  // from then on. The programs of idle work have a lower priority, also where a request comes while they run. All
+  // queues are bounded: of the wanted the oldest of the client that wants most leaves, whose request hears that it has
+  // to come back; the filling waits for room. A batch that was once to be given up stays so: a program that was stopped
+  // for it has not failed.
   //
   // Invariant: a content is worked on by one worker at a time; a piece of work is in one of the queues or in one
   // worker's hands until it is done. `ended` is called after that: a request that comes because of it begins new work.
@@ -38,6 +41,8 @@
     var playback: Playback?
     /// Whether no request waits for it; the jobs of a batch are alike in that.
     var isIdle = false
+    /// The clients that want it; none for idle work.
+    var clients: Set<ExactText> = []
     /// Finds the file; called when the work begins.
     let source: @Sendable () throws -> URL
   }
@@ -56,11 +61,13 @@
     typealias Work = @Sendable (_ jobs: [RenditionJob], _ isCancelled: @escaping @Sendable () -> Bool) -> End
 
     private let condition = NSCondition()
-    private var wanted: [RenditionJob] = []
-    private var films: [RenditionJob] = []
-    private var idle: [RenditionJob] = []
+    private var wanted = RenditionShares()
+    /// What is to be made of films that were looked at.
+    private var films: [Playback: RenditionShares] = [:]
+    private var idle = OrderedLine<RenditionJob.Name>()
+    private var idleJobs: [RenditionJob.Name: RenditionJob] = [:]
     private var running: Set<RenditionJob.Name> = []
-    /// What was asked for while it ran, the newest last.
+    /// What was asked for while it ran, once for each client, the newest last.
     private var asked: [RenditionJob] = []
     private var busy = 0
     private var idleBusy = 0
@@ -77,10 +84,12 @@
     private let dropped: @Sendable (RenditionJob.Name) -> Void
     private let ended: @Sendable ([RenditionJob], _ isDone: Bool) -> Void
     private static let idleBatch = 8
+    /// What is made of films.
+    private static let playbacks: [Playback] = [.remux, .transcode]
 
     /// - Parameters:
     ///   - workerCount: how many work at the same time.
-    ///   - limit: how many pieces of work wait in each queue.
+    ///   - limit: how many pieces of work wait in each queue; what two clients want takes two of its places.
     ///   - stackSize: the bytes of a worker's stack; 0: the usual size.
     ///   - dropped: is called for a wanted piece that had to leave.
     ///   - ended: is called with jobs that are in no worker's hands any more, and whether they were finished.
@@ -100,53 +109,63 @@
     }
 
     /// How many pieces of work wait.
-    var count: Int { locked { wanted.count + films.count + idle.count } }
+    var count: Int { locked { wanted.count + films.values.reduce(0) { $0 + $1.count } + idle.count } }
 
-    /// Asks for a piece of work; it comes before all that was asked for earlier.
+    /// Asks for a piece of work; in the turns of its client it comes before all that the client asked for earlier.
     /// - Returns: false if the queue is stopping.
-    func want(_ job: RenditionJob) -> Bool {
-      let (isTaken, left) = locked { () -> (Bool, RenditionJob.Name?) in
-        if isStopping { return (false, nil) }
-        if running.contains(job.name) {
-          asked.removeAll { $0.name == job.name }
-          asked.append(job)
-          return (true, nil)
-        }
-        // Without a worker the request waits for one that comes with a later piece of work.
-        try? startWorkers()
-        if let place = films.firstIndex(where: { $0.name == job.name }) {
-          var film = job
-          film.playback = films.remove(at: place).playback
-          films.append(film)
-          return (true, nil)
-        }
-        idle.removeAll { $0.name == job.name }
-        let left = Self.add(job, to: &wanted, limit)
-        condition.broadcast()
-        return (true, left)
+    func want(_ job: RenditionJob, of client: ExactText) -> Bool {
+      var job = job
+      job.clients = [client]
+      let left = locked { add(job) }
+      for name in left ?? [] { dropped(name) }
+      return left != nil
+    }
+
+    /// Adds a piece of work that a client wants; called with the lock held.
+    /// - Returns: the work that had to leave; nil if the queue is stopping.
+    private func add(_ job: RenditionJob) -> [RenditionJob.Name]? {
+      if isStopping { return nil }
+      if running.contains(job.name) {
+        asked.removeAll { $0.name == job.name && $0.clients == job.clients }
+        asked.append(job)
+        return []
       }
-      if let left { dropped(left) }
-      return isTaken
+      // Without a worker the request waits for one that comes with a later piece of work.
+      try? startWorkers()
+      if let playback = Self.playbacks.first(where: { films[$0]?.contains(job.name) == true }) {
+        return add(job, toBe: playback)
+      }
+      removeIdle(job.name)
+      defer { condition.broadcast() }
+      return wanted.add(job, limit)
     }
 
-    private static func add(_ job: RenditionJob, to queue: inout [RenditionJob], _ limit: Int) -> RenditionJob.Name? {
-      queue.removeAll { $0.name == job.name }
-      queue.append(job)
-      return queue.count > limit ? queue.removeFirst().name : nil
+    /// Adds a film that is to be copied or transcoded; called with the lock held.
+    private func add(_ job: RenditionJob, toBe playback: Playback) -> [RenditionJob.Name] {
+      var film = job
+      film.playback = playback
+      return films[playback, default: RenditionShares()].add(film, limit)
     }
 
-    /// Adds a piece of idle work; waits while there is no room.
+    @discardableResult
+    private func removeIdle(_ name: RenditionJob.Name) -> RenditionJob? {
+      idle.remove(name)
+      return idleJobs.removeValue(forKey: name)
+    }
+
+    /// Adds a piece of idle work, unless it waits already; waits while there is no room.
     /// - Throws: ``LibraryError`` `.storage` if there is no worker, and the system allows no thread for one: there
     ///   would be no room any more.
     func fill(_ job: RenditionJob) async throws {
       while true {
         let isDone = try locked { () throws(LibraryError) -> Bool in
-          if isStopping || running.contains(job.name) { return true }
+          if isStopping || running.contains(job.name) || idle.contains(job.name) { return true }
           try startWorkers()
           guard idle.count < limit else { return false }
           var idleJob = job
           idleJob.isIdle = true
-          idle.append(idleJob)
+          idle.append(job.name)
+          idleJobs[job.name] = idleJob
           condition.broadcast()
           return true
         }
@@ -166,9 +185,12 @@
     func stop() {
       let (left, waiters) = locked { () -> ([RenditionJob.Name], [CheckedContinuation<Void, Never>]) in
         isStopping = true
-        defer { (wanted, films, idle, roomWaiters) = ([], [], [], []) }
+        defer {
+          (wanted, films) = (RenditionShares(), [:])
+          (idle, idleJobs, roomWaiters) = (OrderedLine(), [:], [])
+        }
         condition.broadcast()
-        return ((wanted + films).map(\.name), roomWaiters)
+        return (wanted.names + films.values.flatMap(\.names), roomWaiters)
       }
       for name in left { dropped(name) }
       for waiter in waiters { waiter.resume() }
@@ -231,19 +253,16 @@
 
     /// What is to be done next, which is in a worker's hands then; called with the lock held.
     private func takeJobs() -> (jobs: [RenditionJob], isIdle: Bool)? {
-      if let place = films.lastIndex(where: { film in !busyFilms.contains { $0 == film.playback } }) {
-        let film = films.remove(at: place)
+      for playback in Self.playbacks where !busyFilms.contains(playback) {
+        guard let film = films[playback]?.take(atMost: 1).first else { continue }
         running.insert(film.name)
         return ([film], false)
       }
       guard busy - busyFilms.count < workerCount else { return nil }
       if !wanted.isEmpty {
-        // Few are done one by one, since requests wait; many in batches, since that is sooner for all. A film is always
-        // done by itself.
-        let most = min(Self.idleBatch, max(1, wanted.count / workerCount / 2))
-        let count = max(1, wanted.suffix(most).reversed().prefix { !$0.name.isPlay }.count)
-        let jobs = Array(wanted.suffix(count).reversed())
-        wanted.removeLast(count)
+        // Few are done one by one, since requests wait; many in batches, since that is sooner for all. A batch is of
+        // one client, and as large for each. A film is always done by itself.
+        let jobs = wanted.take(atMost: min(Self.idleBatch, max(1, wanted.count / workerCount / 2)))
         running.formUnion(jobs.map(\.name))
         return (jobs, false)
       }
@@ -255,16 +274,13 @@
       return jobs.isEmpty ? nil : (jobs, true)
     }
 
-    /// Takes a batch of idle work out of its queue, each content once: assets that show the same one stand beside each
-    /// other when they are of one time. What another worker has in its hands is left out.
+    /// Takes a batch of idle work out of its queue. What another worker has in its hands is left out.
     private func takeIdle() -> [RenditionJob] {
-      var (jobs, count) = ([RenditionJob](), 0)
-      for job in idle {
-        if jobs.count == Self.idleBatch { break }
-        count += 1
-        if running.insert(job.name).inserted { jobs.append(job) }
+      var jobs: [RenditionJob] = []
+      while jobs.count < Self.idleBatch, let name = idle.first {
+        guard let job = removeIdle(name), running.insert(name).inserted else { continue }
+        jobs.append(job)
       }
-      idle.removeFirst(count)
       return jobs
     }
 
@@ -280,14 +296,18 @@
         defer { condition.broadcast() }
         if end == .finished || isStopping { return [] }
         if case .lookedAt(let playback) = end {
+          // All that wanted it before it was looked at, or meanwhile; the file is that of the last request.
           var film = nowWanted.last ?? jobs[0]
-          film.playback = playback
-          return [Self.add(film, to: &films, limit)].compactMap(\.self)
+          film.clients = nowWanted.reduce(jobs[0].clients) { $0.union($1.clients) }
+          return add(film, toBe: playback)
         }
         guard isIdle else { return [] }
         let wantedNames = Set(nowWanted.map(\.name))
-        idle.insert(contentsOf: jobs.filter { !wantedNames.contains($0.name) }, at: 0)
-        return nowWanted.compactMap { Self.add($0, to: &wanted, limit) }
+        for job in jobs.reversed() where !wantedNames.contains(job.name) {
+          idle.prepend(job.name)
+          idleJobs[job.name] = job
+        }
+        return nowWanted.flatMap { wanted.add($0, limit) }
       }
       for name in left { dropped(name) }
       ended(jobs, end == .finished)

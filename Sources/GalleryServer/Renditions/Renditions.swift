@@ -164,15 +164,16 @@
     var byteCount: UInt64 { opened.value?.cache.total ?? 0 }
 
     /// Waits for the pictures of a content, or for the film as it is played.
+    /// - Parameter client: who has a turn for it.
     func wait(
-      for resource: AssetResource, of asset: Asset, isPlay: Bool, atMost limit: Duration
+      for resource: AssetResource, of asset: Asset, isPlay: Bool, by client: ExactText, atMost limit: Duration
     ) async throws -> Outcome {
       let (cache, _, queue) = try await offload { [self] in try parts() }
       let name = RenditionJob.Name(hash: resource.sha256, isPlay: isPlay)
       if let outcome = settled(name, cache) { return outcome }
       let job = RenditionJob(name: name) { [library] in try library.url(of: resource, in: asset) }
       guard limit > .zero else {
-        _ = queue.want(job)
+        _ = queue.want(job, of: client)
         return .pending
       }
       let number = state.withLock { state in
@@ -186,7 +187,7 @@
       defer { timer.cancel() }
       await withCheckedContinuation { continuation in
         state.withLock { $0.waiters[name, default: []].append((number, continuation)) }
-        if !queue.want(job) || settled(name, cache) != nil { wake(name) }
+        if !queue.want(job, of: client) || settled(name, cache) != nil { wake(name) }
       }
       return settled(name, cache) ?? .pending
     }

@@ -12,6 +12,9 @@
   enum RenditionRoutes {
     /// How long a request waits at most, seconds.
     static let waitLimit = 60
+    /// How many requests of a key, and of all keys of a share link, may wait at once; each holds a connection. A
+    /// browser asks for a hundred pictures at once where a proxy speaks HTTP/2 with it.
+    static let (waitsOfKey, waitsOfShare) = (128, 1024)
 
     static let all: [Route] = [
       Route("GET", "/v1/assets/{asset}/renditions/{sha256}/{recipe}/{kind}") { server, call in
@@ -51,11 +54,14 @@
     }
 
     private static func response(_ call: Call, _ limit: Duration) async throws -> HTTPResponse {
-      let renditions = call.server.renditions
+      let (renditions, client) = (call.server.renditions, try call.library().client.exact)
+      let place = limit > .zero ? try KeyPlace(call.server.renditionWaits, call.key) : nil
+      defer { place?.leave() }
       // Twice: files that were removed from the cache by other hands are made again.
       for _ in 0..<2 {
         let (asset, resource, kind) = try await offload { try wish(call) }
-        let outcome = try await renditions.wait(for: resource, of: asset, isPlay: kind == .play, atMost: limit)
+        let outcome = try await renditions.wait(
+          for: resource, of: asset, isPlay: kind == .play, by: client, atMost: limit)
         // What the client may see can have changed while it waited.
         _ = try await offload { try wish(call) }
         switch outcome {

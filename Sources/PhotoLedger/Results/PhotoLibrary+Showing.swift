@@ -128,12 +128,25 @@ extension PhotoLibrary {
     }
   }
 
+  /// The files of assets, as of the commit of each; empty for one that the client may not see.
+  /// - Complexity: O(m log n) for m assets of one commit, and one read for each later event that touched one.
+  package func resources(of assets: [Asset]) throws -> [[AssetResource]] {
+    try store.reading { t in
+      var found: [[AssetResource]] = []
+      found.reserveCapacity(assets.count)
+      try forEach(assets, t) { asset, sequence, isFull in
+        found.append(try resources(of: asset, at: sequence, isFull, t))
+      }
+      return found
+    }
+  }
+
   /// The SHA-256 of the file that each asset shows, as of the commit of each; nil for one that shows none, or that the
   /// client may not see.
   ///
   /// A grid asks for hundreds of them and for nothing else of the files, so at the end of the log their names and types
   /// are passed over.
-  /// - Complexity: O(m log n) for m assets of one commit, and one read for each later event that touched one.
+  /// - Complexity: as ``resources(of:)``.
   package func shownContents(of assets: [Asset]) throws -> [[UInt8]?] {
     try store.reading { t in
       var found: [[UInt8]?] = []
