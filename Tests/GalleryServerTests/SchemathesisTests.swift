@@ -25,9 +25,17 @@
       var document: String { self == .uploader ? "/api/openapi.json" : "/v1/openapi.json" }
     }
 
-    /// What it cannot follow, by the names of the operations: streams, whose events it takes for text; parts of
-    /// uploads, whose 104 it takes for the answer; and the end of the session, which is that of its key.
-    private static let excluded = "^(feed|.*Events|createUpload|putUpload|appendUpload|signOut)$"
+    /// What it cannot follow, by the names of the operations:
+    ///
+    /// - `createUpload` and `putUpload`: where a request has Upload-Complete or Upload-Incomplete, the 104 comes before
+    ///   the answer, and Python's http.client takes every status but 100 for the answer. A 201 that names an unfinished
+    ///   upload is empty, which it reports, since the same status has a body where the upload is finished.
+    /// - `feed` and the events: the stream does not end, and its events are taken for one text.
+    /// - `signOut`: it withdraws the key of all further requests.
+    ///
+    /// `appendUpload` has no 104. Its identifiers are invented, so what is tried are the readers of its fields and the
+    /// answers to parts of uploads that do not exist; bodies are a few hundred bytes.
+    private static let excluded = "^(feed|.*Events|createUpload|putUpload|signOut)$"
 
     @Test(
       "none crashes the server, and none is answered otherwise than described", .enabled(if: examples != nil),
