@@ -1,6 +1,7 @@
 #if Gallery
   import Foundation
   @testable import GalleryServer
+  import HTTPServing
   import PhotoLedger
   import TestSupport
   import Testing

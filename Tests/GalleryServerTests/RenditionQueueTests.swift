@@ -1,6 +1,7 @@
 #if Gallery
   import Foundation
   @testable import GalleryServer
+  import MediaImport
   import PhotoLedger
   import Synchronization
   import TestSupport
