@@ -165,6 +165,21 @@ struct ClientCommandTests {
     #expect((unlimited[0]["error"] as? [String: Any])?["code"] as? Int == 3300)
   }
 
+  @Test("a client that follows an album is limited to assets that are named, and follows it no more")
+  func limitsFollower() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(3)
+    let album = try sandbox.run(["album", "create", "Shared"]).lines[0]
+    #expect(try sandbox.run(["album", "add", album, assets[0]]).status == 0)
+    #expect(try sandbox.run(["client", "follow", Self.name, album]).status == 0)
+    #expect(try sandbox.run(["client", "limit", Self.name]).status == 0)
+    #expect(try sandbox.run(["client", "grant", Self.name, assets[1]]).status == 1)
+    let limited = try sandbox.run(["client", "limit", Self.name, assets[1]])
+    #expect(limited.status == 0, "\(limited.errors)")
+    #expect(try sandbox.run(["client", "grant", Self.name, assets[2]]).status == 0)
+    #expect(try Set(Self.names(sandbox.run(["client", "selection", Self.name, "--json"]))) == Set(assets))
+  }
+
   @Test("the clients that can see an asset are listed for the current and any earlier state")
   func access() throws {
     let sandbox = try Sandbox()

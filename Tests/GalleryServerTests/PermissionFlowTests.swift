@@ -217,6 +217,25 @@
       }
     }
 
+    @Test("an undecided client that follows an album is limited to chosen photos, and follows it no more")
+    func limitsFollower() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(3)
+        let app = try gallery.register()
+        var album = ids[0]
+        try await gallery.library.performChanges { change in
+          album = change.createAlbum(title: "Shared")
+          change.album(album).add([ids[0]])
+        }
+        try await gallery.library.performChanges { $0.follow(album, as: app.client) }
+        let limit: [String: Any] = ["level": "readWrite", "decision": "limit", "assets": [ids[1].uuidString]]
+        #expect(try gallery.answer(app.client, limit).status == 200)
+        #expect(try status(gallery.session(app.key)) == "limited" && gallery.waiting().isEmpty)
+        try await gallery.library.performChanges { $0.album(album).add([ids[2]]) }
+        #expect(try Set(gallery.library.selection(of: app.client).map(\.id)) == [ids[0], ids[1]])
+      }
+    }
+
     @Test("a second request for more that has the answer of the first one is another state, and ends waits for it")
     func moreAgain() async throws {
       try await TestGallery.serving { gallery in

@@ -142,7 +142,10 @@
       }
       try server.library.performChangesAndWait(cause: "permission prompt") { change in
         change.setAuthorizationStatus(status, of: client.name, for: level)
-        if !assets.isEmpty { change.grant(assets, to: client.name) }
+        guard !assets.isEmpty else { return }
+        // A selection that is an album takes no assets by hand; the owner has chosen these.
+        change.follow(nil, as: client.name)
+        change.grant(assets, to: client.name)
       }
       if level == .readWrite, status != .limited { server.moreRequests.forget(client.name) }
     }

@@ -32,15 +32,17 @@ extension Commands {
     .editing(
       "client limit", "give a client limited access: a selection, and objects that it creates",
       [name, Operand("ASSET", .any, "assets that join its selection")],
-      notes: "The selection is kept; `client grant` and `client withdraw` change it.",
+      notes: """
+        The selection is kept; `client grant` and `client withdraw` change it. If assets are named, it follows no album
+        any more.
+        """,
       example: "client limit com.example.gallery 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F",
       preparing: { invocation in
-        { _ in
-          [
-            ["op": "client.authorize", "client": invocation.operand(0), "status": "limited"],
-            ["op": "client.grant", "client": invocation.operand(0), "assets": invocation.list(from: 1)],
-          ]
-        }
+        let authorize: JSON = ["op": "client.authorize", "client": invocation.operand(0), "status": "limited"]
+        guard invocation.operands.count > 1 else { return { _ in [authorize] } }
+        let unfollow: JSON = ["op": "client.follow", "client": invocation.operand(0), "album": .null]
+        let grant: JSON = ["op": "client.grant", "client": invocation.operand(0), "assets": invocation.list(from: 1)]
+        return { _ in [authorize, unfollow, grant] }
       }),
     decision("deny", .denied, "deny access, as decided by the user"),
     decision("restrict", .restricted, "restrict access by a policy, which no prompt can change"),
