@@ -157,7 +157,9 @@ let package = Package(
     // Proof.
     .target(
       name: "TestSupport",
-      dependencies: ["PhotoLedger", "LibraryAudit", "CountedTree", "EventLog", "LMDB", "MediaImport"],
+      dependencies: [
+        "PhotoLedger", "LibraryAudit", "CountedTree", "EventLog", "StoreMigrations", "LMDB", "MediaImport",
+      ],
       path: "Tests/TestSupport", swiftSettings: strict),
     // Depends on nothing: tests of the lowest modules wait for no higher one.
     .target(name: "StoreTestSupport", path: "Tests/StoreTestSupport", swiftSettings: strict),

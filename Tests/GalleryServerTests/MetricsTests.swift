@@ -177,6 +177,21 @@
       }
     }
 
+    @Test("a server whose library a newer program migrates is not ready, and says that it needs that program")
+    func migrated() async throws {
+      try await TestGallery.serving { gallery in
+        #expect(try gallery.ask("GET", "/readyz", key: nil).status == 200)
+        try gallery.temporary.migrateAsNewerProgram()
+        let json = ["name": "com.example.app", "usage": "It shows your photos."]
+        let write = try gallery.ask("POST", "/v1/clients", json: json, key: nil)
+        #expect(write.status == 503 && write.body.contains("urn:photoledger:problem:library-offline"), "\(write)")
+        try await waitUntil("the library is given up") { gallery.library.unavailabilityReason != nil }
+        let answer = try gallery.ask("GET", "/readyz", key: nil)
+        #expect(answer.status == 503 && answer.body.contains("library-offline"), "\(answer)")
+        #expect(answer.body.contains("restart the server with the newer program"), "\(answer)")
+      }
+    }
+
     @Test("a feed says when its client should reconnect, and ends completely when the server stops")
     func retry() async throws {
       try await TestGallery.serving { gallery in

@@ -1,7 +1,6 @@
 import EventLog
 import Foundation
 import LMDB
-import StoreMigrations
 import Synchronization
 import TestSupport
 import Testing
@@ -263,21 +262,13 @@ struct ObserverRuleTests {
     #expect(small.library.unavailabilityReason?.code == .corrupted)
   }
 
-  /// Raises the number of a store's format, as a newer program does that migrates it.
-  private func migrate(_ made: TemporaryLibrary) throws {
-    let environment = try Environment.store(ofLibrary: made.url.path)
-    let meta = try environment.database(StoreFormat.name, create: false)
-    let next = [UInt8](repeating: 0, count: 7) + [UInt8(StoreFormat.current) + 1]
-    try environment.write { t in try t.put(Array("format".utf8), next, in: meta) }
-  }
-
   @Test("a library that a newer program migrates while it is open writes nothing more")
   func migratedBelowWriter() async throws {
     let made = try TemporaryLibrary()
     let mourner = Mourner()
     made.library.register(mourner)
     let before = try made.library.currentToken
-    try migrate(made)
+    try made.migrateAsNewerProgram()
     for seed in 0..<2 {
       let error = #expect(throws: LibraryError.self) { try made.create(.invented(seed)) }
       #expect(error?.code == .newerThanProgram)
@@ -292,7 +283,7 @@ struct ObserverRuleTests {
     let made = try TemporaryLibrary()
     let changes = made.library.changes(to: try made.library.fetchAssets()).pending
     #expect(try changes.next() == nil)
-    try migrate(made)
+    try made.migrateAsNewerProgram()
     let error = try #require(throws: LibraryError.self) { try made.library.store.observation.pump() }
     #expect(error.code == .newerThanProgram && made.library.unavailabilityReason?.code == .newerThanProgram)
     let end = await #expect(throws: LibraryError.self) { while try await changes.wait() {} }

@@ -19,7 +19,10 @@
           if let reason = call.server.library.unavailabilityReason { throw reason }
           _ = try call.server.library.currentToken
         } catch {
-          throw Problem(503, Problem(error).type, "The library cannot be used; `photoledger verify` checks it.")
+          let isNewer = (error as? LibraryError)?.code == .newerThanProgram
+          throw Problem(
+            503, Problem(error).type,
+            isNewer ? Problem.newerLibrary : "The library cannot be used; `photoledger verify` checks it.")
         }
         return .json(["status": "ready"], [("Cache-Control", "no-store")])
       },

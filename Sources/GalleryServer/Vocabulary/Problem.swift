@@ -96,7 +96,7 @@
         case .invalidToken, .malformedRequest, .malformedPredicate, .unsupportedPredicate, .unsupportedSort,
           .changeNotSupported, .invalidResource, .limitExceeded, .requestNotSupportedForAsset, .invalidProof:
           400
-        case .closed, .libraryOffline, .operationInterrupted, .outcomeUnknown, .resourceChanged: 503
+        case .closed, .libraryOffline, .newerThanProgram, .operationInterrupted, .outcomeUnknown, .resourceChanged: 503
         case .notEnoughSpace: 507
         case .converterMissing: 501
         case .conversionFailed: 422
@@ -112,6 +112,7 @@
         return
       case .notEnoughSpace: detail = Self.fullDisk
       case .conversionFailed: detail = "The file cannot be converted as requested; the server's log says why."
+      case .newerThanProgram: detail = Self.newerLibrary
       case .missingResource:
         detail = "The file of the asset is missing; the server's log says where it was expected."
       case .invalidResource, .resourceChanged: detail = "The file is not as it was stated; the server's log says which."
@@ -121,6 +122,7 @@
         status, Self.kinds[error.code] ?? "internal-error", privately: error.description, publicly: detail)
     }
 
+    static let newerLibrary = "A newer program has migrated the library; restart the server with the newer program."
     private static let fullDisk = "The disk has no space left; the server's log names the file."
     private static let unreadableFile =
       "A file of the library or of the server cannot be used; the server's log says why."
@@ -128,6 +130,7 @@
     /// The names of the library's codes on the wire.
     static let kinds: [LibraryError.Code: String] = [
       .userCancelled: "cancelled", .tokenExpired: "token-expired", .libraryOffline: "library-offline",
+      .newerThanProgram: "library-offline",
       .identifierNotFound: "not-found", .changeNotSupported: "change-not-supported",
       .operationInterrupted: "interrupted", .invalidResource: "invalid-resource", .missingResource: "missing-resource",
       .notEnoughSpace: "not-enough-space", .requestNotSupportedForAsset: "not-supported-for-asset",
