@@ -16,7 +16,11 @@
     private func approve(_ gallery: TestGallery, _ origins: Any, of client: String, key: String = "owner") throws
       -> Answer
     {
-      try gallery.ask("PUT", path(client), json: ["origins": origins], key: key)
+      try gallery.ask("PATCH", path(client), json: ["approve": origins], key: key)
+    }
+
+    private func withdraw(_ gallery: TestGallery, _ origins: [String], of client: String) throws -> Answer {
+      try gallery.ask("PATCH", path(client), json: ["withdraw": origins])
     }
 
     private func approved(_ gallery: TestGallery, of client: String) throws -> [String]? {
@@ -67,6 +71,24 @@
       }
     }
 
+    @Test("an approval and a withdrawal concern the origins that they name, whatever was approved before")
+    func beside() async throws {
+      try await TestGallery.serving { gallery in
+        let (app, other) = ("app", "https://other.example")
+        #expect(try approve(gallery, [Self.origins[0], other], of: app).status == 200)
+        #expect(try withdraw(gallery, [other, "https://never.example"], of: app).status == 200)
+        // A window that was opened before the withdrawal approves what it asks about.
+        let answer = try approve(gallery, [Self.origins[1], Self.origins[0]], of: app)
+        #expect(try answer.json()["origins"] as? [String] == Self.origins)
+        let many = (1..<ApprovedOrigins.limitOfClient).map { "https://\($0).example" }
+        let full = try approve(gallery, many, of: app)
+        #expect(full.status == 400 && full.body.contains("limit-exceeded"), "\(full)")
+        #expect(try approved(gallery, of: app) == Self.origins)
+        let both = try gallery.ask("PATCH", path(app), json: ["approve": [other], "withdraw": [other, Self.origins[0]]])
+        #expect(try both.json()["origins"] as? [String] == [Self.origins[1], other])
+      }
+    }
+
     @Test("a browser that holds the picker with another policy gets it again with the present one")
     func revalidation() async throws {
       try await TestGallery.serving(page: try PageFiles.ofProgram()) { gallery in
@@ -75,7 +97,7 @@
         #expect(try approve(gallery, Self.origins, of: app.client).status == 200)
         let framed = try #require(try page(gallery, session).fields["etag"])
         #expect(try page(gallery, session, ["If-None-Match: \(framed)"]).status == 304)
-        #expect(try approve(gallery, [String](), of: app.client).status == 200)
+        #expect(try withdraw(gallery, Self.origins, of: app.client).status == 200)
         let now = try page(gallery, session, ["If-None-Match: \(framed)"])
         #expect(try now.status == 200 && ancestors(now) == "'none'")
       }
@@ -121,7 +143,10 @@
         for wrong: Any in [["*"], ["https://a.example; script-src *"], ["'self'"], [7], "https://a.example", many] {
           #expect(try approve(gallery, wrong, of: "app").status == 400, "\(wrong)")
         }
-        #expect(try gallery.ask("PUT", path("app"), json: [:]).status == 400)
+        let bodies: [[String: [String]]] = [[:], ["origins": Self.origins], ["withdraw": ["*"]]]
+        for wrong in bodies {
+          #expect(try gallery.ask("PATCH", path("app"), json: wrong).status == 400, "\(wrong)")
+        }
         #expect(try approve(gallery, Self.origins, of: String(repeating: "a", count: 300)).status == 400)
         let file = gallery.temporary.url.appending(path: "server/origins.json")
         // A folder in the place of the file cannot be replaced by one.
@@ -140,8 +165,8 @@
       for number in 0..<2 { try approved.approve(Self.origins, of: "app \(number)") }
       let problem = #expect(throws: Problem.self) { try approved.approve(Self.origins, of: "another") }
       #expect(problem?.type == "limit-exceeded")
-      try approved.approve([Self.origins[0]], of: "app 1")
-      try approved.approve([], of: "app 0")
+      try approved.approve(["https://later.example"], of: "app 1")
+      try approved.withdrawAll(of: "app 0")
       try approved.approve(Self.origins, of: "another")
       #expect(approved.origins(of: "another") == Self.origins && approved.origins(of: "app 0").isEmpty)
     }

@@ -177,7 +177,7 @@
         let session = try #require(made["session"] as? String)
         #expect(try ancestors("/?pick=\(session)") == "'none'")
         let client = app.client.replacing("#", with: "%23")
-        let approval = try gallery.ask("PUT", "/v1/clients/\(client)/origins", json: ["origins": origins])
+        let approval = try gallery.ask("PATCH", "/v1/clients/\(client)/origins", json: ["approve": origins])
         #expect(approval.status == 200, "\(approval)")
         #expect(try ancestors("/?pick=\(session)") == "https://app.example http://localhost:3000")
         for path in ["/", "/?pick=other", "/share", "/camera"] { #expect(try ancestors(path) == "'none'") }

@@ -22,7 +22,7 @@ async function page(context) {
     from: { token: 't', date: '2026-01-01T00:00:00Z' } }));
   const app = frame(2, async (method, path, options) => {
     if (method === 'DELETE') state.keys = [];
-    if (method === 'PUT') state.origins = options.json.origins;
+    if (method === 'PATCH') state.origins = state.origins.filter((one) => !options.json.withdraw.includes(one));
     const { clients, keys, origins } = state;
     return { clients, keys, origins, shares: [], records: selection, next: null };
   });
@@ -99,10 +99,13 @@ test('a page that may show a client’s picker is listed, and withdrawn alone', 
   await details('television');
   const listed = () => card('television').querySelectorAll('[data-origin]').map((one) => one.dataset.origin);
   assert.deepEqual(listed(), state.origins);
+  // An approval that the card does not show yet stays.
+  state.origins = [...state.origins, 'https://c.example'];
   card('television').querySelector('[data-origin]').click();
   await turns();
   await details('television');
-  assert.deepEqual([state.origins, listed()], [['https://b.example'], ['https://b.example']]);
+  assert.deepEqual([state.origins, listed()], [['https://b.example', 'https://c.example'],
+    ['https://b.example', 'https://c.example']]);
 });
 
 test('the owner is asked about the pages that may not show the picker yet, and approves them beside the others',
@@ -122,8 +125,7 @@ test('the owner is asked about the pages that may not show the picker yet, and a
     document.body.replaceChildren(question);
     question.querySelector('button').click();
     await settled();
-    assert.deepEqual(sent.pop(), ['PUT', '/v1/clients/app%231/origins',
-      { origins: ['https://a.example', 'https://c.example', 'https://b.example'] }]);
+    assert.deepEqual(sent.pop(), ['PATCH', '/v1/clients/app%231/origins', { approve: ['https://b.example'] }]);
     assert.equal(question.isConnected, false);
     // Others than the owner cannot approve, and what is approved is not asked about.
     scopes = ['read'];

@@ -347,11 +347,14 @@ class PickerTests(PageTest):
         self.assertEqual(len(self.gallery.assets()), before - 1)
         self.gallery.commit({"op": "asset.restore", "assets": [self.newest[0]]})
 
+    def approvals(self):
+        return f"/v1/clients/{urllib.parse.quote(self.client, safe='')}/origins"
+
     def approve(self, origins):
-        path = f"/v1/clients/{urllib.parse.quote(self.client, safe='')}/origins"
-        answer = self.gallery.ask("PUT", path, {"origins": origins})
+        path = self.approvals()
+        answer = self.gallery.ask("PATCH", path, {"approve": origins})
         self.assertEqual(answer.status, 200, answer.body)
-        self.addCleanup(self.gallery.ask, "PUT", path, {"origins": []})
+        self.addCleanup(self.gallery.ask, "PATCH", path, {"withdraw": origins})
 
     def framed(self, adds_origins=True, is_approved=True):
         """Opens the sample app's frame."""
@@ -387,7 +390,7 @@ class PickerTests(PageTest):
         self.browser.wait_text("https://a.example, https://b.example", ".pick-frames")
         self.browser.click("[data-act=allow-frames]")
         wait(lambda: self.state(session)["approvedOrigins"] == session["origins"], "the app sees the approval")
-        self.approve([])
+        self.addCleanup(self.gallery.ask, "PATCH", self.approvals(), {"withdraw": session["origins"]})
         wait(lambda: self.browser.all(".pick-frames") == [], "the question is answered")
 
 

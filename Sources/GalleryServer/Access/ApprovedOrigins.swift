@@ -7,7 +7,7 @@
   // Which pages may show the picker in a frame.
   //
   //   app    POST /v1/picking, `origins` ─────────────▶ the session: what the app asks for ─┐
-  //   owner  PUT /v1/clients/{client}/origins ─▶ server/origins.json: what the app may ──────┴▶ frame-ancestors: both
+  //   owner  PATCH /v1/clients/{client}/origins ▶ server/origins.json: what the app may ─────┴▶ frame-ancestors: both
   //
   // In a frame of the same site a browser sends the owner's cookie, and a page can draw over its frames: the owner
   // clicks on what the page shows and picks for the app. Any app can register and name origins, so an app's word is not
@@ -47,24 +47,37 @@
       return entry.origins.filter { approved.contains($0) }
     }
 
-    /// Approves origins for a client, in place of those that were approved before.
-    /// - Throws: ``Problem`` if too many clients have origins, ``GalleryError`` if the file cannot be written.
-    func approve(_ origins: [String], of client: String) throws {
+    /// Withdraws origins of a client, and approves others beside those that are left. What is neither stays as it is, so
+    /// that a page which was opened earlier changes only what the owner decided in it.
+    /// - Throws: ``Problem`` if the client has too many origins then, or too many clients have some; ``GalleryError`` if
+    ///   the file cannot be written.
+    func approve(_ origins: [String], withdrawing withdrawn: [String] = [], of client: String) throws {
       try approved.change { approved in
-        guard origins.isEmpty || approved[client.exact] != nil || approved.count < clientLimit else {
+        let before = approved[client.exact] ?? []
+        var next = before.filter { !withdrawn.contains($0) }
+        for origin in origins where !next.contains(origin) { next.append(origin) }
+        guard next.count <= Self.limitOfClient else {
+          throw Problem(
+            400, "limit-exceeded",
+            "A client has at most \(Self.limitOfClient) approved origins, not \(next.count); withdraw some.")
+        }
+        guard next.isEmpty || !before.isEmpty || approved.count < clientLimit else {
           throw Problem(
             400, "limit-exceeded", "There are \(approved.count) clients with approved origins; withdraw some first.")
         }
-        approved[client.exact] = origins.isEmpty ? nil : origins
+        approved[client.exact] = next.isEmpty ? nil : next
       }
     }
+
+    /// Withdraws all origins of a client.
+    func withdrawAll(of client: String) throws { try approved.change { $0[client.exact] = nil } }
 
     /// Checks that texts are origins as a header may name them: a scheme, a host, and a port. Anything else could say
     /// more in that header.
     /// - Throws: ``Problem`` 400 for another text, and for too many.
     static func check(_ origins: [String], atMost limit: Int) throws(Problem) {
       guard origins.count <= limit else {
-        throw .malformed("'origins' has \(origins.count) entries; pass at most \(limit).")
+        throw .malformed("A list has \(origins.count) origins; pass at most \(limit).")
       }
       let form = #/https?://[a-z0-9](?:[a-z0-9.\-]*[a-z0-9])?(?::[0-9]{1,5})?/#
       for text in origins where text.utf8.count > 300 || text.wholeMatch(of: form) == nil {

@@ -23,7 +23,7 @@
           try call.checkQuery([])
           return origins(call)
         },
-        .gathering("PUT", "/v1/clients/{client}/origins", .owner) { call, body in
+        .gathering("PATCH", "/v1/clients/{client}/origins", .owner) { call, body in
           try approve(call, try JSONReader.read(body))
         },
         .reading("DELETE", "/v1/clients/{client}", .owner) { call in
@@ -173,17 +173,20 @@
       return .json(["origins": .list(origins.map { .text($0) })], [("Cache-Control", "no-store")])
     }
 
-    /// Approves origins for a client, which the library need not know yet: picking needs no permission.
+    /// Approves and withdraws origins of a client, which the library need not know yet: picking needs no permission.
     private static func approve(_ call: Call, _ json: JSON) throws -> HTTPResponse {
       try call.checkQuery([])
-      try json.checkKeys(["origins"])
-      guard let origins = try json.texts("origins") else {
-        throw Problem.malformed("The body needs 'origins', a list of origins; an empty one withdraws all.")
+      try json.checkKeys(["approve", "withdraw"])
+      let (approved, withdrawn) = (try json.texts("approve"), try json.texts("withdraw"))
+      guard approved != nil || withdrawn != nil else {
+        throw Problem.malformed("The body needs 'approve' or 'withdraw', a list of origins.")
       }
-      try ApprovedOrigins.check(origins, atMost: ApprovedOrigins.limitOfClient)
+      for origins in [approved ?? [], withdrawn ?? []] {
+        try ApprovedOrigins.check(origins, atMost: ApprovedOrigins.limitOfClient)
+      }
       let client = call.parameters[0]
-      if !origins.isEmpty { try call.server.library.checkName(ofClient: client) }
-      try call.server.approvedOrigins.approve(origins, of: client)
+      if approved?.isEmpty == false { try call.server.library.checkName(ofClient: client) }
+      try call.server.approvedOrigins.approve(approved ?? [], withdrawing: withdrawn ?? [], of: client)
       call.server.watch.wake()
       return Self.origins(call)
     }
@@ -209,7 +212,7 @@
       server.watch.wake()
       // What cannot be dropped now is out of reach, and goes by its age.
       try? server.uploads.forgetAll(of: client)
-      try server.approvedOrigins.approve([], of: client)
+      try server.approvedOrigins.withdrawAll(of: client)
       return true
     }
   }

@@ -24,8 +24,7 @@ export async function frameQuestion({ client, notices }, app, { client: name, or
   const allow = h('button', { class: 'button', 'data-act': 'allow-frames', onclick: async () => {
     allow.disabled = true;
     try {
-      await client.ask('PUT', `/v1/clients/${encodeURIComponent(name)}/origins`,
-        { json: { origins: [...approvedOrigins, ...asked] } });
+      await client.ask('PATCH', `/v1/clients/${encodeURIComponent(name)}/origins`, { json: { approve: asked } });
       question.remove();
     } catch (error) {
       allow.disabled = false;

@@ -216,8 +216,7 @@ function originsPart(app, client, origins, changed) {
         class: 'button', 'data-origin': origin, 'aria-label': t('privacy.origins.withdraw', { origin }),
         onclick: async () => {
           try {
-            await app.client.ask('PUT', originsPath(client),
-              { json: { origins: origins.filter((one) => one !== origin) } });
+            await app.client.ask('PATCH', originsPath(client), { json: { withdraw: [origin] } });
             app.notices.show(t('privacy.origins.withdrawn'));
             await changed();
           } catch (error) {
