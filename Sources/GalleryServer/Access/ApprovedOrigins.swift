@@ -47,10 +47,10 @@
       return entry.origins.filter { approved.contains($0) }
     }
 
-    /// Withdraws origins of a client, and approves others beside those that are left. What is neither stays as it is, so
-    /// that a page which was opened earlier changes only what the owner decided in it.
-    /// - Throws: ``Problem`` if the client has too many origins then, or too many clients have some; ``GalleryError`` if
-    ///   the file cannot be written.
+    /// Withdraws origins of a client, and approves others beside those that are left. What is neither stays as it is,
+    /// so that a page which was opened earlier changes only what the owner decided in it.
+    /// - Throws: ``Problem`` if the client has too many origins then, or too many clients have some; ``GalleryError``
+    ///   if the file cannot be written.
     func approve(_ origins: [String], withdrawing withdrawn: [String] = [], of client: String) throws {
       try approved.change { approved in
         let before = approved[client.exact] ?? []
@@ -70,7 +70,10 @@
     }
 
     /// Withdraws all origins of a client.
-    func withdrawAll(of client: String) throws { try approved.change { $0[client.exact] = nil } }
+    /// - Returns: whether it had any.
+    func withdrawAll(of client: String) throws -> Bool {
+      try approved.change { $0.removeValue(forKey: client.exact) != nil }
+    }
 
     /// Checks that texts are origins as a header may name them: a scheme, a host, and a port. Anything else could say
     /// more in that header.

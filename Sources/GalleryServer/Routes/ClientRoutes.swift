@@ -185,17 +185,31 @@
         try ApprovedOrigins.check(origins, atMost: ApprovedOrigins.limitOfClient)
       }
       let client = call.parameters[0]
-      if approved?.isEmpty == false { try call.server.library.checkName(ofClient: client) }
+      if approved?.isEmpty == false { try enlist(client, call.server.library) }
       try call.server.approvedOrigins.approve(approved ?? [], withdrawing: withdrawn ?? [], of: client)
       call.server.watch.wake()
       return Self.origins(call)
     }
 
+    /// Registers a client that the library does not know, so that it is listed, with what is approved for it.
+    private static func enlist(_ client: String, _ library: PhotoLibrary) throws {
+      try library.checkName(ofClient: client)
+      // The owner is no client of the library.
+      if client == PhotoLibrary.owner { return }
+      if try library.clients().contains(where: { $0.name.exact == client.exact }) { return }
+      let registration = ChangeRequest.client(named: client, .register(ClientRegistration()))
+      _ = try library.store.perform([registration], cause: "approval of pages")
+    }
+
     /// Takes everything from a client: its unfinished uploads, its keys, what it waits for, its permission, and the
     /// origins that were approved for it.
-    /// - Returns: false for a client that the library does not have.
+    /// - Returns: false for a client that the library does not have, and that has no approved origins either.
     static func deny(_ client: String, _ server: GalleryServer) throws -> Bool {
-      guard try server.library.clients().contains(where: { $0.name.exact == client.exact }) else { return false }
+      guard try server.library.clients().contains(where: { $0.name.exact == client.exact }) else {
+        let hadOrigins = try server.approvedOrigins.withdrawAll(of: client)
+        if hadOrigins { server.watch.wake() }
+        return hadOrigins
+      }
       // The keys go before the permission: between the two steps nothing can be done with what is left. They also go
       // before the uploads, of which a good key would begin others.
       do { try server.withdrawKeys { $0.client.exact == client.exact } } catch {
@@ -212,7 +226,7 @@
       server.watch.wake()
       // What cannot be dropped now is out of reach, and goes by its age.
       try? server.uploads.forgetAll(of: client)
-      try server.approvedOrigins.withdrawAll(of: client)
+      _ = try server.approvedOrigins.withdrawAll(of: client)
       return true
     }
   }
