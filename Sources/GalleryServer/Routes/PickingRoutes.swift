@@ -203,8 +203,10 @@
       let presenter = try presenter(call)
       let now = presenter.presentation
       guard case .object(let members) = describe(presenter.session) else { throw Problem.notFound }
-      let asked = call.server.picking.entry(presenter.session.id)?.origins ?? []
-      let approved = call.server.approvedOrigins.origins(of: presenter.session.client)
+      let entry = call.server.picking.entry(presenter.session.id)
+      let asked = entry?.origins ?? []
+      // The presentation shows none of the client's other pages.
+      let approved = entry.map { call.server.approvedOrigins.framing($0) } ?? []
       return .object(
         members + [
           JSON.Member("state", .text(now.state.rawValue)), JSON.Member("limit", .integer(Int64(now.selectionLimit))),
