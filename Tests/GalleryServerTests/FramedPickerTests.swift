@@ -158,6 +158,9 @@
         for wrong in bodies {
           #expect(try gallery.ask("PATCH", path("app"), json: wrong).status == 400, "\(wrong)")
         }
+        for method in ["GET", "HEAD"] {
+          #expect(try gallery.ask(method, path("app") + "?other=1").status == 400, "\(method)")
+        }
         #expect(try approve(gallery, Self.origins, of: String(repeating: "a", count: 300)).status == 400)
         let file = gallery.temporary.url.appending(path: "server/origins.json")
         // A folder in the place of the file cannot be replaced by one.
