@@ -172,6 +172,32 @@
       }
     }
 
+    @Test("clients whose names are one text in several spellings have approvals of their own, kept in one order")
+    func spellings() async throws {
+      let names = (0..<8).map { (bits: Int) -> String in
+        [1, 2, 4].map { bits & $0 == 0 ? "\u{E9}" : "e\u{301}" }.joined()
+      }
+      let library = try TemporaryLibrary(.seeded(1))
+      let approved = try ApprovedOrigins(folder: library.library.store.folder)
+      for name in names { try approved.approve(Self.origins, of: name) }
+      try approved.approve([], withdrawing: [Self.origins[0]], of: names[3])
+      let again = try ApprovedOrigins(folder: library.library.store.folder)
+      for (index, name) in names.enumerated() {
+        #expect(again.origins(of: name) == (index == 3 ? [Self.origins[1]] : Self.origins), "\(index)")
+      }
+      let text = try String(contentsOf: library.url.appending(path: "server/origins.json"), encoding: .utf8)
+      let places = try names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { name in
+        try #require(Data(text.utf8).range(of: Data("\"\(name)\"".utf8))?.lowerBound)
+      }
+      #expect(places == places.sorted())
+
+      try await TestGallery.serving { gallery in
+        for name in names[0..<2] { try gallery.library.registerFormer(client: name) }
+        #expect(try approve(gallery, Self.origins, of: names[0]).status == 200)
+        #expect(try approved(gallery, of: names[0]) == Self.origins && approved(gallery, of: names[1]) == [])
+      }
+    }
+
     @Test("so many clients have approved origins, and no more")
     func bounded() throws {
       let library = try TemporaryLibrary(.seeded(1))

@@ -33,7 +33,8 @@
       let file = ServerFile(folder: folder, name: "origins")
       let found = try file.read(Self.approval)
       approved = Kept(Dictionary(found, uniquingKeysWith: { $1 })) { approved in
-        let rows = approved.sorted { $0.key.text < $1.key.text }
+        // Two names can be one text in two spellings, which `<` of texts does not order.
+        let rows = approved.sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }
         try file.write(rows.map { ApprovedOrigins.row($0.key, $0.value) })
       }
     }
