@@ -182,7 +182,7 @@ export function makeDocument() {
   const body = new Element('body');
   root.append(body);
   const document = Object.assign(new EventTarget(), {
-    documentElement: root, body, hidden: false, title: '', focused: null,
+    documentElement: root, body, hidden: false, title: '', focused: null, hasFocus: () => true,
     createElement: (tag) => new Element(tag), createElementNS: (_, tag) => new Element(tag),
   });
   // What is hidden, switched off or taken out loses the focus, as in browsers.

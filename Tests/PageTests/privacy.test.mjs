@@ -1,7 +1,7 @@
 // The privacy page: what is chosen on it stays when a message concerns something else.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { mock } from 'node:test';
 
 import { document, frame, load, settled } from './frame.mjs';
 
@@ -109,7 +109,9 @@ test('a page that may show a client’s picker is listed, and withdrawn alone', 
 });
 
 test('the owner is asked about the pages that may not show the picker yet, and approves them beside the others',
-  async () => {
+  async (context) => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    context.after(() => mock.timers.reset());
     const { frameQuestion } = await load('views/framing.js');
     const sent = [];
     let scopes = ['owner'];
@@ -123,6 +125,7 @@ test('the owner is asked about the pages that may not show the picker yet, and a
     assert.match(question.textContent, /https:\/\/b\.example/);
     assert.doesNotMatch(question.textContent, /https:\/\/a\.example/);
     document.body.replaceChildren(question);
+    mock.timers.tick(1000);
     question.querySelector('button').click();
     await settled();
     assert.deepEqual(sent.pop(), ['PATCH', '/v1/clients/app%231/origins', { approve: ['https://b.example'] }]);
@@ -134,6 +137,57 @@ test('the owner is asked about the pages that may not show the picker yet, and a
     assert.equal(await frameQuestion(guest, 'app', { ...presentation, origins: ['https://a.example'] }), null);
     assert.deepEqual(sent, []);
   });
+
+test('pages are approved only in a window that has been in front for a second', async (context) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const { hasFocus } = document;
+  context.after(() => {
+    mock.timers.reset();
+    Object.assign(document, { hasFocus, hidden: false });
+  });
+  const { frameQuestion } = await load('views/framing.js');
+  let isRefused = true;
+  const approvals = [];
+  const guest = frame(0, async (method) => {
+    if (method === 'PATCH') approvals.push(isRefused);
+    if (method === 'PATCH' && isRefused) throw new Error('refused');
+    return { scopes: ['owner'] };
+  });
+  const question = await frameQuestion(guest, 'app', { client: 'app', origins: ['https://a.example'],
+    approvedOrigins: [] });
+  document.body.replaceChildren(question);
+  const allow = question.querySelector('button');
+  const isOn = () => !allow.disabled;
+  const after = (time) => {
+    mock.timers.tick(time);
+    return isOn();
+  };
+  assert.deepEqual([isOn(), after(999), after(1)], [false, false, true]);
+  // The window comes in front again, as when an app closes the one over it.
+  dispatchEvent(new Event('focus'));
+  assert.deepEqual([isOn(), after(500)], [false, false]);
+  dispatchEvent(new Event('focus'));
+  assert.deepEqual([after(999), after(1)], [false, true]);
+  document.hasFocus = () => false;
+  dispatchEvent(new Event('blur'));
+  assert.deepEqual([isOn(), after(5000)], [false, false]);
+  Object.assign(document, { hasFocus, hidden: true });
+  document.dispatchEvent(new Event('visibilitychange'));
+  assert.equal(after(5000), false);
+  document.hidden = false;
+  document.dispatchEvent(new Event('visibilitychange'));
+  assert.equal(after(1000), true);
+  // It stays off while it is sent, and can be pressed again later if that failed.
+  allow.click();
+  dispatchEvent(new Event('focus'));
+  assert.equal(isOn(), false);
+  await settled();
+  assert.deepEqual([guest.failures.length, isOn(), after(1000)], [1, false, true]);
+  isRefused = false;
+  allow.click();
+  await settled();
+  assert.deepEqual([approvals, question.isConnected], [[true, false], false]);
+});
 
 test('details that are opened again are read again, and stay open when the client changes', async (context) => {
   const { state, card, details, say } = await page(context);
