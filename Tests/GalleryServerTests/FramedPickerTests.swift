@@ -178,16 +178,16 @@
         [1, 2, 4].map { bits & $0 == 0 ? "\u{E9}" : "e\u{301}" }.joined()
       }
       let library = try TemporaryLibrary(.seeded(1))
-      let approved = try ApprovedOrigins(folder: library.library.store.folder)
-      for name in names { try approved.approve(Self.origins, of: name) }
-      try approved.approve([], withdrawing: [Self.origins[0]], of: names[3])
+      let written = try ApprovedOrigins(folder: library.library.store.folder)
+      for name in names { try written.approve(Self.origins, of: name) }
+      try written.approve([], withdrawing: [Self.origins[0]], of: names[3])
       let again = try ApprovedOrigins(folder: library.library.store.folder)
       for (index, name) in names.enumerated() {
         #expect(again.origins(of: name) == (index == 3 ? [Self.origins[1]] : Self.origins), "\(index)")
       }
-      let text = try String(contentsOf: library.url.appending(path: "server/origins.json"), encoding: .utf8)
+      let bytes = try Data(contentsOf: library.url.appending(path: "server/origins.json"))
       let places = try names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { name in
-        try #require(Data(text.utf8).range(of: Data("\"\(name)\"".utf8))?.lowerBound)
+        try #require(bytes.range(of: Data("\"\(name)\"".utf8))?.lowerBound)
       }
       #expect(places == places.sorted())
 
