@@ -253,6 +253,18 @@ package final class Observation: StorePart, SharedResults {
     state.withLock { $0.position == nil || commit < $0.beginning || commit < $0.lastAccessChange }
   }
 
+  /// The last event up to which all clients are known, without reading, to have the access that they had after a delta.
+  ///
+  /// Commits that were not read yet are not known: a transaction that sees them may find another access after the event.
+  func lastSequence(withAccessOf delta: Delta) -> UInt64 {
+    state.withLock { state in
+      guard let position = state.position, delta.to >= max(state.beginning, state.lastAccessChange) else {
+        return delta.lastSequence
+      }
+      return max(position.sequence, delta.lastSequence)
+    }
+  }
+
   /// Whether all results of a query at a commit hold the same keys: no asset was erased after the commit, up to the
   /// last commit that was read for the result.
   func sharesSteps(from commit: UInt64, readAt last: UInt64) -> Bool {
@@ -414,7 +426,7 @@ package final class Observation: StorePart, SharedResults {
       let permission = try core.projections.permission(of: client, in: t)
       let token = try core.token(delta.to, for: client, t)
       let commits = try core.commits(delta.commits, asSeenBy: client, permission, t)
-      let access = try access(of: permission, at: delta.lastSequence, t)
+      let access = try access(of: permission, after: delta, t)
       guard !commits.isEmpty || access == .full else { return nil }
       return LibraryChange(
         delta: delta, observation: self, steps: steps,
@@ -423,13 +435,14 @@ package final class Observation: StorePart, SharedResults {
     }
   }
 
-  /// The access as of an event of the client with a permission of now.
-  /// - Complexity: O(log n), and O(m log n) for m events of the client since then.
+  /// The access that a client with a permission of now had after a delta. One that has none now is shown nothing,
+  /// whatever it had then: a withdrawal takes effect at once.
+  /// - Complexity: O(log n); O(m log n) for m events of the client since then if the access of a client was changed.
   private func access(
-    of permission: Permission, at sequence: UInt64, _ t: borrowing StoreReading
+    of permission: Permission, after delta: Delta, _ t: borrowing StoreReading
   ) throws -> Access {
-    guard let client = permission.client else { return permission.access }
-    for later in try core.projections.history(of: client, after: sequence, in: t) {
+    guard let client = permission.client, permission.access != .none else { return permission.access }
+    for later in try core.projections.history(of: client, after: lastSequence(withAccessOf: delta), in: t) {
       guard let record = try core.log.event(at: later, in: t), Event.typesOfReadAccess.contains(record.type) else {
         continue
       }
