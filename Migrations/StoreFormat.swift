@@ -116,8 +116,9 @@ public struct StoreFormat: Sendable {
 
   /// Records the first format, before missing tables of projections are recreated empty: the next open of a store of
   /// that format fills them from the log, even if this process ends.
-  /// - Throws: `LMDBError`.
-  public func noteMissingProjections(in t: inout WriteTransaction) throws(LMDBError) {
+  /// - Throws: ``StoreFormatError`` if a newer program has migrated the store meanwhile; `LMDBError`.
+  public func noteMissingProjections(in t: inout WriteTransaction) throws {
+    try checkIsKnown(t)
     try t.put(Self.key, [0, 0, 0, 0, 0, 0, 0, 1], in: database)
   }
 
@@ -127,6 +128,21 @@ public struct StoreFormat: Sendable {
     let bytes = try t.bytes(for: Self.key, in: database)
     guard let bytes, bytes.count == 8 else { return nil }
     return bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+  }
+
+  /// Checks that no newer program has migrated the store since it was opened: what this program writes would lack the
+  /// rows that the newer format adds. A lower number is that of a rebuild, whose result includes what is committed
+  /// meanwhile.
+  /// - Throws: ``StoreFormatError``; `LMDBError`.
+  /// - Complexity: O(1), one look-up in a table of one row.
+  public func checkIsKnown(_ t: borrowing some TransactionReading & ~Copyable) throws {
+    guard let found = try stored(t), found > Self.current else { return }
+    throw StoreFormatError(
+      found: found,
+      description: """
+        A newer PhotoLedger has migrated the library to format \(found), and this program knows \(Self.current); end \
+        this program, and open the library with the newer one.
+        """)
   }
 
   /// Checks that a store has the current format or one from which steps lead to it.

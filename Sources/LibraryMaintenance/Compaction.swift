@@ -3,6 +3,7 @@ public import Foundation
 import Glibc
 import LMDB
 public import PhotoLedger
+import StoreMigrations
 
 // Compaction: rewriting the store without free space (Environment+Rewriting.swift), and on request removing files that
 // no asset has and no undo can bring back.
@@ -118,16 +119,19 @@ extension PhotoLibrary {
   }
 
   /// Removes the files of resources that no asset of a library has and no undo can bring back.
-  private static func sweep(
+  static func sweep(
     _ url: URL, _ report: inout CompactionReport, _ progress: (TaskProgress) -> Bool
   ) throws {
     // The store alone, as a library has threads, which hold the store a moment longer than it is open: another
     // compaction that follows at once would find it in use.
     let environment = try LMDB.Environment.open(path: LibraryStore.storePath(url), options: LibraryStore.options)
     let projections = try Projections(in: environment, creates: false)
+    let format = try StoreFormat(in: environment, creates: false)
     let files = try ResourceTransfer.files(of: url.path)
     // Under the writer's lock no block can name a file that is being looked at.
     try environment.write { t in
+      // A newer format may name files where this program does not look.
+      try format.checkIsKnown(t)
       for (index, file) in files.enumerated() {
         guard progress(TaskProgress(phase: "sweep", done: UInt64(index), total: UInt64(files.count))) else {
           report.isSweepComplete = false

@@ -1,12 +1,13 @@
 import EventLog
 import Foundation
 import LMDB
-import LibraryMaintenance
 import PhotoLedger
 import StoreMigrations
 import StoreTestSupport
 import TestSupport
 import Testing
+
+@testable import LibraryMaintenance
 
 // Stores of every format that was ever published, opened by this program.
 //
@@ -228,6 +229,31 @@ struct MigrationTests {
     let error = #expect(throws: LibraryError.self) { try PhotoLibrary(at: url) }
     #expect(error?.code == (format == 0 ? .notALibrary : .newerThanProgram))
     #expect(error?.description.contains("format \(format), this program knows \(StoreFormat.current)") == true)
+  }
+
+  @Test("a store that a newer program migrates meanwhile is not swept, and keeps its number")
+  func newerMeanwhile() throws {
+    let folder = try TemporaryFolder()
+    let url = folder.place("library")
+    try FormatLibrary.make(at: url).close()
+    let stray = url.appending(path: "resources/ab/" + String(repeating: "c", count: 62))
+    try FileManager.default.createDirectory(at: stray.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data("stray".utf8).write(to: stray)
+    let environment = try LMDB.Environment.store(ofLibrary: url.path)
+    let format = try StoreFormat(in: environment, creates: false)
+    let meta = try environment.database(StoreFormat.name, create: false)
+    let newer: [UInt8] = [0, 0, 0, 0, 0, 0, 0, UInt8(StoreFormat.current) + 1]
+    try environment.write { t in try t.put(Array("format".utf8), newer, in: meta) }
+    var report = CompactionReport(bytesBefore: 0, bytesAfter: 0, entryCount: 0, chain: "")
+    let sweeping = #expect(throws: StoreFormatError.self) { try PhotoLibrary.sweep(url, &report) { _ in true } }
+    let lowering = #expect(throws: StoreFormatError.self) {
+      try environment.write { t in try format.noteMissingProjections(in: &t) }
+    }
+    #expect(sweeping?.isNewer == true && lowering?.isNewer == true)
+    #expect(report.sweptFiles.isEmpty && FileManager.default.fileExists(atPath: stray.path))
+    let number = try environment.read { t in try format.stored(t) }
+    #expect(number == StoreFormat.current + 1)
+    try environment.close()
   }
 
   @Test(

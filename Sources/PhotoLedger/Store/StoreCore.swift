@@ -31,19 +31,15 @@ package struct StoreCore: Sendable {
     forks.reduce(identifier.high ^ identifier.low) { mark, fork in commit > fork.commit ? mark ^ fork.mark : mark }
   }
 
-  /// Checks that no newer program has migrated the store since it was opened: what this program writes would lack the
-  /// rows that the newer format adds. A lower number is that of a rebuild, whose result includes what is committed
-  /// meanwhile.
+  /// Checks that no newer program has migrated the store since it was opened.
   /// - Throws: ``LibraryError`` `.newerThanProgram`; `LMDBError`.
   /// - Complexity: O(1), one look-up in a table of one row.
   package func checkFormat<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
-    guard let stored = try format?.stored(t), stored > StoreFormat.current else { return }
-    throw LibraryError(
-      .newerThanProgram,
-      """
-      A newer PhotoLedger has migrated the library to format \(stored), and this program knows \(StoreFormat.current); \
-      end this program, and open the library with the newer one.
-      """)
+    do {
+      try format?.checkIsKnown(t)
+    } catch let error as StoreFormatError {
+      throw LibraryError(error)
+    }
   }
 
   package func token(_ commit: UInt64) -> Token { Token(library: mark(of: commit), commit: commit) }
