@@ -306,6 +306,18 @@ struct ObserverRuleTests {
     #expect(mourner.reasons.all.map(\.code) == [.newerThanProgram])
   }
 
+  @Test("a lower number of the format, which a rebuild notes until it is complete, stops neither writer nor followers")
+  func rebuiltBelowWriter() throws {
+    let made = try TemporaryLibrary()
+    let changes = made.library.changes(to: try made.library.fetchAssets()).pending
+    #expect(try changes.next() == nil)
+    try made.noteFormat(1)
+    let asset = try made.create(.invented(1))
+    try made.library.store.observation.pump()
+    #expect(try changes.next()?.fetchResultAfterChanges.map(\.id) == [asset])
+    #expect(made.library.unavailabilityReason == nil)
+  }
+
   @Test("live results of a library that a newer program migrates meanwhile end with that error")
   func migratedBelowFollowers() async throws {
     let made = try TemporaryLibrary()
