@@ -124,6 +124,8 @@ struct DuplicateGroupTests {
     #expect(areAlike(one, Self.candidate(7, width: 133, height: 100)), "A third of the size, rounded.")
     #expect(!areAlike(one, Self.candidate(7, width: 300, height: 300)))
     #expect(!areAlike(one, Self.candidate(7, width: 300, height: 400)))
+    let spelled = ["caf\u{E9}", "cafe\u{301}"].map { Self.candidate(7, burst: $0) }
+    #expect(areAlike(spelled[0], spelled[1]), "The store has two bursts.")
     #expect(!areAlike(one, Self.candidate(7, burst: "B")) && areAlike(one, Self.candidate(7, burst: "C")))
     func with(_ fine: UInt64, _ blue: UInt8) -> DuplicateCandidate {
       let hash = PictureHash(coarse: 7, fine: (7, 7 ^ fine, 7), means: (100, blue, 128))

@@ -453,7 +453,7 @@ private struct ForgettingTarget: ImportTarget {
 
   func untouched(_ assets: Set<LocalIdentifier>) async -> [LocalIdentifier: UntouchedAsset] { [:] }
 
-  func unpairedHalves(contentIdentifiers: [String]) async -> [String: [LivePhotoHalf]] {
+  func unpairedHalves(contentIdentifiers: [String]) async -> [ExactText: [LivePhotoHalf]] {
     await real.unpairedHalves(contentIdentifiers: contentIdentifiers)
   }
 

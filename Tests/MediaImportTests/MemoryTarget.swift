@@ -44,13 +44,13 @@ actor MemoryTarget: ImportTarget {
 
   func untouched(_ assets: Set<LocalIdentifier>) -> [LocalIdentifier: UntouchedAsset] { [:] }
 
-  func unpairedHalves(contentIdentifiers: [String]) -> [String: [LivePhotoHalf]] {
-    var halves: [String: [LivePhotoHalf]] = [:]
+  func unpairedHalves(contentIdentifiers: [String]) -> [ExactText: [LivePhotoHalf]] {
+    var halves: [ExactText: [LivePhotoHalf]] = [:]
     for reference in order {
       guard let asset = assets[reference], !asset.isLive else { continue }
       let metadata = asset.imported.primary.metadata
       guard let identifier = metadata.contentIdentifier, contentIdentifiers.contains(identifier) else { continue }
-      halves[identifier, default: []].append(LivePhotoHalf(asset: reference, mediaType: metadata.mediaType))
+      halves[identifier.exact, default: []].append(LivePhotoHalf(asset: reference, mediaType: metadata.mediaType))
     }
     return halves
   }

@@ -94,10 +94,46 @@ struct PairingTests {
     }
     var planner = ImportPlanner()
     let stills = (0...count).map { Self.file($0, "/s/IMG_\($0).HEIC", .image, "A") }
-    let videos = planner.plan(stills, halves: ["A": halves]).map { planned -> LocalIdentifier? in
+    let videos = planner.plan(stills, halves: ["A".exact: halves]).map { planned -> LocalIdentifier? in
       if case .pairedStill(_, let video) = planned.change { video } else { nil }
     }
     let expected: [LocalIdentifier?] = (count..<2 * count).map { asset($0) } + [nil]
     #expect(videos == expected, "The last still stands alone.")
+  }
+
+  static let spelledAlike = ["caf\u{E9}", "cafe\u{301}"]
+
+  @Test("a still and a movie whose content identifiers are one text to Unicode, but not to the store, are no pair")
+  func spellings() throws {
+    let still = Self.file(0, "/a/IMG_1.HEIC", .image, Self.spelledAlike[0])
+    var movie = Self.file(1, "/a/IMG_1.MOV", .video, Self.spelledAlike[1])
+    let half = LivePhotoHalf(asset: LocalIdentifier(high: 0, low: 1), mediaType: .video)
+    for isMovingPart in [false, true] {
+      movie.note = MediaNote()
+      movie.note?.isMovingPart = isMovingPart
+      var planner = ImportPlanner()
+      #expect(planner.contentIdentifiers([still, movie]).count == 2)
+      let planned = planner.plan([still, movie], halves: [Self.spelledAlike[1].exact: [half]])
+      #expect(planned.map(\.files) == [[0]] && planned.map(\.change.resources.count) == [1])
+      if case .pairedStill? = planned.first?.change { Issue.record("It is a half of another Live Photo.") }
+      let waiting = planner.takeWaiting()
+      #expect(waiting.map(\.index) == [1])
+    }
+  }
+
+  @Test("each of two content identifiers that are one text to Unicode finds its own halves in the library")
+  func spellingsInLibrary() throws {
+    let rig = try ImportedLibrary()
+    var ids: [LocalIdentifier] = []
+    try rig.library.performChangesAndWait { block in
+      for (index, identifier) in Self.spelledAlike.enumerated() {
+        var still = AssetResource.invented(index + 1)
+        still.contentIdentifier = identifier
+        ids.append(block.createAsset(AssetCreation(mediaType: .image, resources: [.staged(still)])))
+      }
+    }
+    let target = LibraryTarget(library: rig.library, cause: "test", run: "run")
+    let halves = try target.unpairedHalves(contentIdentifiers: Self.spelledAlike)
+    for (identifier, id) in zip(Self.spelledAlike, ids) { #expect(halves[identifier.exact]?.map(\.asset) == [id]) }
   }
 }

@@ -1,7 +1,8 @@
 import Foundation
-import PhotoLedger
 import TestSupport
 import Testing
+
+@testable import PhotoLedger
 
 @Suite("Assets")
 struct AssetRuleTests {
@@ -169,5 +170,32 @@ struct AssetRuleTests {
     #expect(try small.now(album.id).estimatedAssetCount == after.count)
     let changed = Set(a[100..<500])
     try ListChange(before: a, after: after, changed: changed).check(details, touched: Set(a), exactly: false)
+  }
+
+  @Test("rows, files and words that differ in a spelling are not equal: the store compares bytes")
+  func spellings() {
+    let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+    let changes: [(inout AssetDetails, String) -> Void] = [
+      { $0.resources[0].originalFilename = $1 }, { $0.resources[0].uniformTypeIdentifier = $1 },
+      { $0.resources[0].contentIdentifier = $1 }, { $0.resources[0].storage = .referenced(path: $1) },
+      { $0.caption = $1 }, { $0.keywords = [$1] }, { $0.origin = $1 },
+      { $0.adjustment = AssetDetails.Adjustment(formatIdentifier: $1, formatVersion: "1") },
+      { $0.adjustment = AssetDetails.Adjustment(formatIdentifier: "a", formatVersion: $1) },
+    ]
+    for (index, change) in changes.enumerated() {
+      var (one, other) = (AssetDetails(resources: [.invented(1)]), AssetDetails(resources: [.invented(1)]))
+      change(&one, composed)
+      change(&other, decomposed)
+      #expect(one != other, "Change \(index).")
+      change(&other, composed)
+      #expect(one == other && Set(one.resources) == Set(other.resources))
+    }
+    let date = Date(timeIntervalSinceReferenceDate: 0)
+    let row = AssetRow(number: 7, identifier: LocalIdentifier(high: 1, low: 2), addedDate: date)
+    var (one, other) = (row, row)
+    (one.burstIdentifier, other.burstIdentifier) = (composed, decomposed)
+    #expect(one != other)
+    other.burstIdentifier = composed
+    #expect(one == other)
   }
 }

@@ -49,7 +49,7 @@ struct DuplicateCandidate: Sendable {
 
   /// Whether both are one picture, as far as can be seen.
   func isAlike(_ other: DuplicateCandidate, within distance: Int) -> Bool {
-    if let burst, burst == other.burst { return false }
+    if let burst, burst.exact == other.burst?.exact { return false }
     return hash.isAlike(other.hash, within: distance) && hasShape(of: other)
   }
 

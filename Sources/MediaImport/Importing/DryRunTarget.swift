@@ -30,7 +30,7 @@ final class DryRunTarget: ImportTarget {
     try real.untouched(assets)
   }
 
-  func unpairedHalves(contentIdentifiers: [String]) throws -> [String: [LivePhotoHalf]] {
+  func unpairedHalves(contentIdentifiers: [String]) throws -> [ExactText: [LivePhotoHalf]] {
     try real.unpairedHalves(contentIdentifiers: contentIdentifiers)
   }
 

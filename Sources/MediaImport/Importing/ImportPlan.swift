@@ -70,11 +70,11 @@ struct PlannedChange: Sendable {
 /// Decides which files become which assets.
 struct ImportPlanner: Sendable {
   /// By their content identifier.
-  private var waitingMovies: [String: WaitingMovies] = [:]
+  private var waitingMovies: [ExactText: WaitingMovies] = [:]
 
   /// The content identifiers to look up in the library before `plan` or `planWaiting` is called for these files.
   func contentIdentifiers(_ files: [PreparedFile]) -> [String] {
-    Set(files.compactMap(\.metadata.contentIdentifier)).sorted()
+    distinct(files.compactMap { $0.metadata.contentIdentifier?.exact }).map(\.text).sorted()
   }
 
   /// Plans one batch; movies whose still has not come are kept back.
@@ -83,7 +83,7 @@ struct ImportPlanner: Sendable {
   ///   - halves: What the library has for their content identifiers.
   ///   - adjustments: The adjustment data that there are for units.
   mutating func plan(
-    _ files: [PreparedFile], halves: [String: [LivePhotoHalf]], adjustments: [PreparedAdjustment] = []
+    _ files: [PreparedFile], halves: [ExactText: [LivePhotoHalf]], adjustments: [PreparedAdjustment] = []
   ) -> [PlannedChange] {
     var halves = OpenHalves(halves)
     let units = Self.units(files)
@@ -111,10 +111,10 @@ struct ImportPlanner: Sendable {
 
   /// Plans up to `limit` of the movies kept back, now that no more stills will come.
   /// - Parameter halves: What the library has for their content identifiers.
-  mutating func planWaiting(_ movies: [PreparedFile], halves: [String: [LivePhotoHalf]]) -> [PlannedChange] {
+  mutating func planWaiting(_ movies: [PreparedFile], halves: [ExactText: [LivePhotoHalf]]) -> [PlannedChange] {
     var halves = OpenHalves(halves)
     return movies.map { movie in
-      guard let identifier = movie.metadata.contentIdentifier, let still = halves.take(.image, of: identifier)
+      guard let identifier = movie.metadata.contentIdentifier?.exact, let still = halves.take(.image, of: identifier)
       else { return Unit(primary: movie).planned { .asset($0) } }
       var asset = Unit(primary: movie).asset
       asset.primary.type = .pairedVideo
@@ -134,7 +134,7 @@ struct ImportPlanner: Sendable {
   private mutating func movies(for units: [Unit]) -> [Int: PreparedFile] {
     var chosen: [Int: PreparedFile] = [:]
     let stills = Dictionary(grouping: units.filter { $0.primary.metadata.mediaType == .image && !$0.hasMovie }) {
-      $0.primary.metadata.contentIdentifier
+      $0.primary.metadata.contentIdentifier?.exact
     }
     for case (let identifier?, let stills) in stills {
       guard var movies = waitingMovies.removeValue(forKey: identifier) else { continue }
@@ -217,20 +217,20 @@ private struct WaitingMovies {
 
 /// Halves of Live Photos in the library, each of which is completed by one file.
 private struct OpenHalves {
-  private var halves: [String: [MediaType: ArraySlice<LocalIdentifier>]]
+  private var halves: [ExactText: [MediaType: ArraySlice<LocalIdentifier>]]
 
-  init(_ halves: [String: [LivePhotoHalf]]) {
+  init(_ halves: [ExactText: [LivePhotoHalf]]) {
     self.halves = halves.mapValues { halves in
       Dictionary(grouping: halves, by: \.mediaType).mapValues { $0.map(\.asset)[...] }
     }
   }
 
-  func contains(_ mediaType: MediaType, of identifier: String) -> Bool {
+  func contains(_ mediaType: MediaType, of identifier: ExactText) -> Bool {
     halves[identifier]?[mediaType]?.isEmpty == false
   }
 
   /// Takes the first that is left.
-  mutating func take(_ mediaType: MediaType, of identifier: String) -> LocalIdentifier? {
+  mutating func take(_ mediaType: MediaType, of identifier: ExactText) -> LocalIdentifier? {
     halves[identifier]?[mediaType]?.popFirst()
   }
 }
@@ -245,13 +245,13 @@ private struct Unit {
   var rendered: [(file: PreparedFile, type: ResourceType)] = []
 
   /// The content identifier of the still that a movie waits for; nil for everything else.
-  var waitsFor: String? {
-    primary.metadata.mediaType == .video ? primary.metadata.contentIdentifier : nil
+  var waitsFor: ExactText? {
+    primary.metadata.mediaType == .video ? primary.metadata.contentIdentifier?.exact : nil
   }
 
   /// The content identifier of a still that has no movie.
-  var lacksMovieOf: String? {
-    hasMovie || primary.metadata.mediaType != .image ? nil : primary.metadata.contentIdentifier
+  var lacksMovieOf: ExactText? {
+    hasMovie || primary.metadata.mediaType != .image ? nil : primary.metadata.contentIdentifier?.exact
   }
 
   var hasMovie: Bool { others.contains { $0.type == .pairedVideo } }
@@ -331,7 +331,7 @@ extension ImportPlanner {
       let parts = group.filter { $0.note?.isMovingPart == true && $0.metadata.mediaType == .video }
       guard let still = stills.first, let movie = parts.first, stills.count == 1, parts.count == 1,
         movie.metadata.duration <= movingPartLimit,
-        still.metadata.contentIdentifier == movie.metadata.contentIdentifier
+        still.metadata.contentIdentifier?.exact == movie.metadata.contentIdentifier?.exact
           || movie.metadata.contentIdentifier == nil
       else { continue }
       movies[still.index] = movie

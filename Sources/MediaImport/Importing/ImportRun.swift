@@ -301,7 +301,7 @@ final class ImportRun {
     settledEnd = batch.files.upperBound
   }
 
-  private func halves(of files: [PreparedFile]) async throws -> [String: [LivePhotoHalf]] {
+  private func halves(of files: [PreparedFile]) async throws -> [ExactText: [LivePhotoHalf]] {
     let identifiers = planner.contentIdentifiers(files)
     return identifiers.isEmpty ? [:] : try await target.unpairedHalves(contentIdentifiers: identifiers)
   }

@@ -209,7 +209,7 @@ protocol ImportTarget: Sendable {
   func untouched(_ assets: Set<LocalIdentifier>) async throws -> [LocalIdentifier: UntouchedAsset]
 
   /// Finds the unpaired halves of Live Photos with these content identifiers (upper case), oldest first.
-  func unpairedHalves(contentIdentifiers: [String]) async throws -> [String: [LivePhotoHalf]]
+  func unpairedHalves(contentIdentifiers: [String]) async throws -> [ExactText: [LivePhotoHalf]]
 
   /// Appends missing assets to an album, creating the album if necessary.
   /// - Returns: the result.

@@ -71,18 +71,19 @@ struct LibraryTarget: ImportTarget {
   }
 
   /// A half in the trash does not count: completing it would put the file that comes out of sight.
-  func unpairedHalves(contentIdentifiers: [String]) throws -> [String: [LivePhotoHalf]] {
-    var found: [String: [LivePhotoHalf]] = [:]
+  func unpairedHalves(contentIdentifiers: [String]) throws -> [ExactText: [LivePhotoHalf]] {
+    var found: [ExactText: [LivePhotoHalf]] = [:]
     for identifier in contentIdentifiers {
       for asset in try library.assets(withContentIdentifier: identifier) where !asset.isTrashed {
         let resources = try library.resources(of: asset)
         let isHalf =
           switch asset.mediaType {
           case .image: !resources.contains { $0.type == .pairedVideo }
-          case .video: resources.contains { $0.type == .video && $0.contentIdentifier == identifier }
+          case .video: resources.contains { $0.type == .video && $0.contentIdentifier?.exact == identifier.exact }
           case .audio, .unknown: false
           }
-        if isHalf { found[identifier, default: []].append(LivePhotoHalf(asset: asset.id, mediaType: asset.mediaType)) }
+        guard isHalf else { continue }
+        found[identifier.exact, default: []].append(LivePhotoHalf(asset: asset.id, mediaType: asset.mediaType))
       }
     }
     return found

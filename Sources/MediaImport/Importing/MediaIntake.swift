@@ -263,7 +263,7 @@ package final class MediaIntake: Sendable {
     let target = LibraryTarget(library: library, cause: cause, run: key, key: key)
     var planner = ImportPlanner()
     let identifiers = planner.contentIdentifiers([prepared])
-    let halves = try await offload { () -> [String: [LivePhotoHalf]] in
+    let halves = try await offload { () -> [ExactText: [LivePhotoHalf]] in
       guard try Self.maySee(library) else { return [:] }
       let halves = try target.unpairedHalves(contentIdentifiers: identifiers)
       if changesOthers { return halves }

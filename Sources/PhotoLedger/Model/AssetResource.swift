@@ -12,6 +12,25 @@ public struct AssetResource: Hashable, Sendable {
     case library
     /// Where they were found; the library holds the absolute path only.
     case referenced(path: String)
+
+    /// Whether both are one place: file systems compare the bytes of a path, not what Unicode takes for one text.
+    public static func == (one: Storage, other: Storage) -> Bool {
+      switch (one, other) {
+      case (.library, .library): true
+      case (.referenced(let path), .referenced(let otherPath)): path.exact == otherPath.exact
+      case (.library, .referenced), (.referenced, .library): false
+      }
+    }
+
+    /// Hashes the bytes of the path.
+    public func hash(into hasher: inout Hasher) {
+      switch self {
+      case .library: hasher.combine(false)
+      case .referenced(let path):
+        hasher.combine(true)
+        hasher.combine(path.exact)
+      }
+    }
   }
 
   /// The role of the file in its asset.
@@ -65,6 +84,23 @@ public struct AssetResource: Hashable, Sendable {
     self.sha1 = sha1
   }
 
+  /// Whether all properties of both are the same, texts by their bytes: two spellings that Unicode takes for one text
+  /// are two names, as they are in the library's store.
+  public static func == (one: AssetResource, other: AssetResource) -> Bool {
+    guard one.type == other.type, one.dataSize == other.dataSize, one.sha256 == other.sha256, one.sha1 == other.sha1,
+      one.pixelWidth == other.pixelWidth, one.pixelHeight == other.pixelHeight, one.storage == other.storage,
+      one.originalFilename.exact == other.originalFilename.exact,
+      one.uniformTypeIdentifier.exact == other.uniformTypeIdentifier.exact
+    else { return false }
+    return one.contentIdentifier?.exact == other.contentIdentifier?.exact
+  }
+
+  /// Hashes what tells nearly all files apart.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(type)
+    hasher.combine(sha256)
+  }
+
   /// The SHA-256 in hexadecimal digits.
   public var sha256Hex: String {
     var digits = JSONBytes(capacity: 64)
@@ -101,6 +137,10 @@ package struct AssetDetails: Equatable, Sendable {
   package struct Adjustment: Equatable, Sendable {
     package var formatIdentifier: String
     package var formatVersion: String
+
+    package static func == (one: Adjustment, other: Adjustment) -> Bool {
+      one.formatIdentifier.exact == other.formatIdentifier.exact && one.formatVersion.exact == other.formatVersion.exact
+    }
   }
 
   /// The properties of an asset before its content was edited, for reverting the edits.
@@ -143,6 +183,15 @@ package struct AssetDetails: Equatable, Sendable {
   var isDescribed: Bool { said != nil }
 
   package init(resources: [AssetResource] = []) { self.resources = resources }
+
+  /// Whether both are the same, texts by their bytes; what the files say is compared as Unicode does.
+  package static func == (one: AssetDetails, other: AssetDetails) -> Bool {
+    guard one.resources == other.resources, one.caption?.exact == other.caption?.exact,
+      one.adjustment == other.adjustment, one.origin?.exact == other.origin?.exact, one.unedited == other.unedited,
+      one.said == other.said
+    else { return false }
+    return one.keywords.elementsEqual(other.keywords) { $0.exact == $1.exact }
+  }
 
   /// Whether the resources have the same bytes in the same roles, whatever they are called and wherever they lie.
   func hasSameContent(as other: AssetDetails) -> Bool {

@@ -64,8 +64,10 @@ package struct AssetRow: Equatable, Sendable {
     self.addedDate = addedDate
   }
 
+  /// Whether both have the same bytes in the store; two spellings of a burst's name are two bursts.
   package static func == (one: AssetRow, other: AssetRow) -> Bool {
-    one.number == other.number && one.hasSameBytes(as: other) && one.burstIdentifier == other.burstIdentifier
+    one.number == other.number && one.hasSameBytes(as: other)
+      && one.burstIdentifier?.exact == other.burstIdentifier?.exact
   }
 
   /// The row without its stack.
