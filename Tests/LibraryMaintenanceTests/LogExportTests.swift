@@ -4,6 +4,7 @@ import JSONReading
 import LMDB
 import LibraryAudit
 import PhotoLedger
+import StoreMigrations
 import TestSupport
 import Testing
 
@@ -33,6 +34,20 @@ struct LogExportTests {
     #expect(try library.verify(scratch: kept.folder.url).isSound)
   }
 
+  private static let filler = Array("filler".utf8)
+
+  /// Fills the map of a store up to sixteen pages, far less than the projections of hundreds of assets have.
+  /// - Returns: the size of the map.
+  private static func fillUp(_ store: Environment) throws -> Int {
+    let statistics = try store.statistics()
+    let free = statistics.mapSize / statistics.pageSize - statistics.usedPages - 16
+    guard free > 1 else { return statistics.mapSize }
+    let meta = try store.database(StoreFormat.name, create: false)
+    let value = [UInt8](repeating: 0, count: (free - 1) * statistics.pageSize)
+    try store.write { t in try t.put(filler, value, in: meta) }
+    return try store.statistics().mapSize
+  }
+
   @Test("an import whose log and whose projections fill the map goes on with a larger one")
   func fullMap() throws {
     let made = try TemporaryLibrary()
@@ -48,13 +63,15 @@ struct LogExportTests {
     let lines = LogLines(LogText.source(try LogText.lines(made.library)))
     var sizeWithLog = 0
     let token = try LogImport.fill(place.path, lines, try lines.heading(), .seeded(2)) { progress in
-      if progress.phase == "log", let statistics = try? store.statistics() { sizeWithLog = statistics.mapSize }
+      if progress.phase == "log", let size = try? Self.fillUp(store) { sizeWithLog = size }
       return true
     }
     #expect(try token == made.library.currentToken)
     let again = try Environment.open(path: path, options: options)
     #expect(sizeWithLog > mapSize, "The log alone fills it.")
     #expect(try again.statistics().mapSize > sizeWithLog, "The projections fill it again.")
+    let meta = try again.database(StoreFormat.name, create: false)
+    _ = try again.write { t in try t.delete(Self.filler, in: meta) }
     let original = try StoreDump(Environment.store(ofLibrary: made.url.path))
     #expect(try StoreDump(again).difference(from: original) == nil)
     try again.close()
