@@ -443,6 +443,34 @@
       #expect(second.reserved == 2_000_000 && second.isReceiving)
     }
 
+    @Test("an upload makes no room for another visitor's before its first body begins, nor while that is received")
+    func grantedUntilBegun() throws {
+      let temporary = try TemporaryLibrary()
+      let uploads = Uploads(temporary.library, .system)
+      defer { uploads.close() }
+      var quota = UploadQuota()
+      quota.count = 1
+      uploads.set(quota: quota)
+      var head = UploadHead()
+      head.isLast = false
+      let (first, end) = try uploads.make(head, contentLength: nil, for: "share", visitor: "one")
+      let early = #expect(throws: Problem.self) {
+        try uploads.create(head, contentLength: nil, for: "share", visitor: "two")
+      }
+      #expect(early?.status == 429)
+      let turn = try first.begin(at: 0, head, contentLength: nil)
+      first.release(end)
+      #expect(try first.seal(turn: turn, isLast: false).offset == 0)
+      // One that nothing is received of does.
+      let (second, _) = try uploads.start(head, contentLength: nil, for: "share", visitor: "two")
+      #expect(try uploads.unfinished(first.id, of: "share") == nil)
+      let late = #expect(throws: Problem.self) {
+        try uploads.create(head, contentLength: nil, for: "share", visitor: "three")
+      }
+      #expect(late?.status == 429 && second.isReceiving)
+      #expect(try uploads.unfinished(second.id, of: "share") != nil)
+    }
+
     @Test(
       "a name keeps what joins or parts its letters, and has nothing that controls or reverses text",
       arguments: [

@@ -65,12 +65,7 @@
             let length = contentLength(request)
             let (upload, turn) = try await offload {
               try checkMayAdd(try call.library())
-              let upload = try server.uploads.create(
-                head, contentLength: length, for: client, visitor: visitor(call))
-              do { return (upload, try upload.begin(at: 0, head, contentLength: length)) } catch {
-                server.uploads.forget(upload)
-                throw error
-              }
+              return try server.uploads.start(head, contentLength: length, for: client, visitor: visitor(call))
             }
             let receiver = UploadReceiver(call, upload, turn, place, isLast: head.isLast, isNew: true)
             return .take(receiver, interim: upload.path.map { interim($0, head, server.uploads.quota) })

@@ -156,20 +156,48 @@
 
     // MARK: Making
 
+    /// Makes an upload and takes the turn for its first body. It makes no room for others before the body has begun.
+    /// - Returns: the upload and the turn.
+    /// - Throws: what ``make(_:contentLength:expecting:for:visitor:)`` and ``Upload/begin(at:_:contentLength:)`` throw.
+    func start(
+      _ head: UploadHead, contentLength: UInt64?, for client: String, visitor: String?
+    ) throws -> (upload: Upload, turn: Int) {
+      let (upload, end) = try make(head, contentLength: contentLength, for: client, visitor: visitor)
+      defer { upload.release(end) }
+      do { return (upload, try upload.begin(at: 0, head, contentLength: contentLength)) } catch {
+        forget(upload)
+        throw error
+      }
+    }
+
+    /// Makes an upload whose first body begins later, or does not come.
+    /// - Throws: what ``make(_:contentLength:expecting:for:visitor:)`` throws.
+    func create(
+      _ head: UploadHead, contentLength: UInt64?, expecting most: UInt64? = nil, for client: String,
+      visitor: String? = nil
+    ) throws -> Upload {
+      let (upload, end) = try make(
+        head, contentLength: contentLength, expecting: most, for: client, visitor: visitor)
+      upload.release(end)
+      return upload
+    }
+
     /// Makes an upload, durably if it can be resumed. What it may bring is counted from here on, so that uploads which
     /// begin together do not exceed together what one of them might.
     /// - Parameters:
     ///   - most: what the file cannot exceed, where its length is not known; room is asked for it.
     ///   - visitor: the name of the key that makes it, if that is a visitor's of a share link.
-    /// - Throws: ``Problem`` 413 for a file that is too large, 429 for a client with too many, 507 without room.
-    func create(
+    /// - Returns: the upload and the end of its first body, which is granted until it is released.
+    /// - Throws: ``Problem`` 413 for a file that is too large, 429 for a client with too many, 507 without room;
+    ///   ``Upload/Gone`` if it was dropped meanwhile.
+    func make(
       _ head: UploadHead, contentLength: UInt64?, expecting most: UInt64? = nil, for client: String,
       visitor: String? = nil
-    ) throws -> Upload {
+    ) throws -> (upload: Upload, end: UInt64) {
       let quota = quota
       let length = head.length ?? (head.isLast != false ? contentLength : nil)
-      let expected = length ?? contentLength ?? most
-      try quota.check(size: expected ?? 0)
+      let end = length ?? contentLength ?? most ?? 0
+      try quota.check(size: end)
       let id = Keyring.spelled(environment.randomBytes(18))
       var record = UploadRecord(
         id: id, client: client, name: head.name, file: Self.file(id, head.name), touched: environment.now())
@@ -183,22 +211,21 @@
         throw Problem(
           507, "not-enough-space", "The server's disk has not enough space for this file; try again later.")
       }
-      let upload = Upload(record, isResumable: head.isLast != nil, expecting: expected ?? 0, in: folder)
-      // Until it is durable it does not make room for others.
-      upload.grant(upTo: expected ?? 0)
-      defer { upload.release(expected ?? 0) }
+      let upload = Upload(record, isResumable: head.isLast != nil, expecting: end, in: folder)
+      // Until it is durable and its body has begun it does not make room for others.
+      upload.grant(upTo: end)
       defer { dropLeaving() }
       try state.withLock { state in
         _ = try opened(&state)
-        try check(&state, record, quota, expecting: expected ?? 0)
+        try check(&state, record, quota, expecting: end)
         state.uploads[id] = upload
       }
-      guard upload.isResumable else { return upload }
+      guard upload.isResumable else { return (upload, end) }
       do { try upload.establish() } catch {
         forget(upload)
         throw error
       }
-      return upload
+      return (upload, end)
     }
 
     /// Names an upload whose name comes behind its head, before its first byte.
