@@ -471,6 +471,59 @@
       #expect(try uploads.unfinished(second.id, of: "share") != nil)
     }
 
+    @Test("an upload that is dropped before its first body begins is answered with 503, and can be sent again")
+    func droppedWhileBeginning() async throws {
+      try await TestGallery.serving { gallery in
+        let (waits, begun, mayEnd) = (Flag(), Gathered<Int>(), DispatchSemaphore(value: 0))
+        var quota = UploadQuota()
+        quota.count = 1
+        let uploads = gallery.server.uploads
+        uploads.set(
+          quota: quota,
+          writing: { descriptor, bytes, offset in
+            // The records are the files that begin with a brace.
+            if waits.isSet, offset == 0, bytes.first == 0x7B {
+              waits.set(false)
+              begun.append(1)
+              mayEnd.wait()
+            }
+            return pwrite(descriptor, bytes.baseAddress, bytes.count, offset)
+          })
+        let assets = try await gallery.makeAssets(1).map(\.uuidString)
+        let json: [String: Any] = ["title": "Party", "assets": assets, "upload": true]
+        let link = try gallery.ask("POST", "/v1/shares", json: json).json()
+        func visit() throws -> String {
+          let opened = try gallery.ask("POST", "/v1/shares:open", json: ["secret": link["secret"] ?? ""], key: nil)
+          return try #require(try opened.json()["secret"] as? String, "\(opened)")
+        }
+        let (one, two) = (try visit(), try visit())
+        let client = try #require(gallery.server.shares.list().first).client
+        let fields = ["Upload-Complete: ?0"]
+        let first = try gallery.send("POST", "/v1/uploads", Data(), key: one, fields).answer
+        let id = String(try #require(first.fields["location"], "\(first)").dropFirst("/v1/uploads/".count))
+        let displaced = try #require(try uploads.unfinished(id, of: client))
+        // The upload that is displaced waits for the disk, and so does the one that displaces it, before its body.
+        gallery.clock.advance(by: 3600)
+        waits.set(true)
+        async let touched: Void = onThread { displaced.touch() }
+        // Before that is waited for, whatever fails.
+        defer { mayEnd.signal() }
+        try await waitUntil("the record is written") { !begun.all.isEmpty }
+        let slow = try RawClient(port: gallery.address.port)
+        slow.send(
+          try gallery.head("POST", "/v1/uploads", key: two, fields + ["Content-Length: 0", "Connection: close"]))
+        try await waitUntil("the other upload has its record") {
+          gallery.leftovers.count { $0.hasSuffix(".json") } == 2
+        }
+        try uploads.forgetAll(of: client)
+        mayEnd.signal()
+        try await touched
+        let answer = TestGallery.checked("POST", "/v1/uploads", try #require(TestGallery.parsed(slow.readToEnd())))
+        #expect(answer.status == 503 && answer.body.contains("library-offline"), "\(answer)")
+        #expect(try gallery.send("POST", "/v1/uploads", Data(), key: two, fields).answer.status == 201)
+      }
+    }
+
     @Test(
       "a name keeps what joins or parts its letters, and has nothing that controls or reverses text",
       arguments: [

@@ -69,6 +69,11 @@
             }
             let receiver = UploadReceiver(call, upload, turn, place, isLast: head.isLast, isNew: true)
             return .take(receiver, interim: upload.path.map { interim($0, head, server.uploads.quota) })
+          } catch is Upload.Gone {
+            place.leave()
+            // All uploads of the client were dropped, as when the client is withdrawn.
+            try call.checkIsStillGood()
+            throw Problem(503, "library-offline", "The upload was dropped while it began; send it again.")
           } catch {
             place.leave()
             throw error
