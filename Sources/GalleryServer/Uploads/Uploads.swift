@@ -453,10 +453,12 @@
     /// Removes the record of a finished upload; its asset stays.
     func forgetFinished(_ id: String, of client: String) throws {
       try Self.check(id)
-      try state.withLock { state in
-        try opened(&state).removeFinished(id)
+      let folder = try state.withLock { state in
+        let folder = try opened(&state)
         state.finished[client.exact]?.removeAll { $0.id == id }
+        return folder
       }
+      folder.removeFinished(id)
     }
 
     // MARK: Completion
