@@ -328,7 +328,7 @@
       let temporary = try TemporaryLibrary()
       let uploads = Uploads(temporary.library, .system)
       defer { uploads.close() }
-      let (waits, begun, entered) = (Flag(), Gathered<Int>(), Gathered<Int>())
+      let (waits, isOver, begun, entered) = (Flag(), Flag(), Gathered<Int>(), Gathered<Int>())
       let mayEnd = DispatchSemaphore(value: 0)
       uploads.set(
         quota: UploadQuota(),
@@ -348,12 +348,16 @@
       waits.set(true)
       async let resumed = onThread { [head] in try uploads.resume(upload, at: 3, head, contentLength: nil) }
       async let other: Void = onThread {
-        while begun.all.isEmpty { usleep(1000) }
+        while begun.all.isEmpty && !isOver.isSet { usleep(1000) }
+        guard !begun.all.isEmpty else { return }
         try uploads.enter(for: "other").leave()
         if upload.finishing == nil { entered.append(1) }
       }
       // Before the two are waited for, whatever fails.
-      defer { mayEnd.signal() }
+      defer {
+        isOver.set(true)
+        mayEnd.signal()
+      }
       try await waitUntil("a place is had and left") { !entered.all.isEmpty }
       mayEnd.signal()
       try await other
@@ -367,7 +371,7 @@
       let temporary = try TemporaryLibrary()
       let uploads = Uploads(temporary.library, .system)
       defer { uploads.close() }
-      let (waits, begun, counted) = (Flag(), Gathered<Int>(), Gathered<UInt64>())
+      let (waits, isOver, begun, counted) = (Flag(), Flag(), Gathered<Int>(), Gathered<UInt64>())
       let mayEnd = DispatchSemaphore(value: 0)
       @Sendable func work(_ isSlow: Bool) {
         guard isSlow, waits.isSet else { return }
@@ -403,13 +407,17 @@
         }
       }
       async let other: Void = onThread {
-        while begun.all.isEmpty { usleep(1000) }
+        while begun.all.isEmpty && !isOver.isSet { usleep(1000) }
+        guard !begun.all.isEmpty else { return }
         let next = try uploads.create(head, contentLength: 10, for: PhotoLibrary.owner)
         _ = try uploads.resume(next, at: 0, head, contentLength: 10)
         counted.append(uploads.figures.bytes)
       }
       // Before the two are waited for, whatever fails.
-      defer { mayEnd.signal() }
+      defer {
+        isOver.set(true)
+        mayEnd.signal()
+      }
       try await waitUntil("another upload has begun") { !counted.all.isEmpty }
       mayEnd.signal()
       try await other
