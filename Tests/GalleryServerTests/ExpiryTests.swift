@@ -35,6 +35,25 @@
       }
     }
 
+    @Test("a server that stops keeps its lock on the uploads until the removal of what has expired has ended")
+    func stopping() async throws {
+      try await TestGallery.serving { gallery in
+        let (uploads, ends) = (gallery.server.uploads, Gathered<Bool>())
+        gallery.server.expiry.queue.async {
+          // Until they are closed, which they must not be; then the limit ends it.
+          var left = 300
+          while (try? uploads.open()) != nil, left > 0 {
+            usleep(1000)
+            left -= 1
+          }
+          ends.append(left == 0)
+        }
+        await gallery.server.stop()
+        #expect(ends.all == [true])
+        #expect(throws: Problem.self) { try uploads.open() }
+      }
+    }
+
     @Test("what was chosen for an archive is released after its hour, and a younger choice stays")
     func downloads() async throws {
       try await TestGallery.serving(sweepSeconds: 0.02) { gallery in

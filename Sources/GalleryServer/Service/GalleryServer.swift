@@ -99,6 +99,7 @@
     let renditions: Renditions
     let downloads: Downloads
     let uploads: Uploads
+    let expiry: Expiry
     let duplicates = DuplicateProposals()
     /// The files of the page; nil where there is no page to serve.
     let page: PageFiles?
@@ -142,6 +143,7 @@
       self.renditions = Renditions(library, renditions, now: environment.now) { [feeds] in feeds.announce($0) }
       downloads = Downloads(environment)
       uploads = Uploads(library, environment)
+      expiry = Expiry(uploads: uploads, downloads: downloads)
       keyring = try Keyring(
         library: library, environment: environment, people: people, shares: shares,
         trustedProxies: access.trustedProxies, readsAPIKeyField: access.allowsImmichClients)
@@ -150,9 +152,9 @@
       // Its parts, not the server: each use of an object that is referenced weakly costs more.
       let withdrawal = Withdrawal(
         library: library, keyring: keyring, picking: picking, files: files, feeds: feeds, followed: followed)
-      let expiry = Expiry(uploads: uploads, downloads: downloads)
       try watch.begin(
-        library, every: access.sweepSeconds, endWithdrawn: { withdrawal.end() }, endExpired: { expiry.end() })
+        library, every: access.sweepSeconds, endWithdrawn: { withdrawal.end() },
+        endExpired: { [expiry] in expiry.end() })
     }
 
     /// Begins to answer requests.
@@ -198,6 +200,8 @@
       // Those that a request began meanwhile.
       picking.cancelAll()
       _ = await (renditionsEnd, searchEnd)
+      // A removal that has begun ends before another server may take the uploads.
+      await expiry.idle()
       uploads.close()
       // A task of a request that has just ended may hold the cache a moment longer.
       renditions.release()
@@ -206,11 +210,11 @@
   }
 
   /// What ends by time alone.
-  private struct Expiry: Sendable {
+  struct Expiry: Sendable {
     let uploads: Uploads
     let downloads: Downloads
     /// Files of any size are removed here: on no thread that answers requests.
-    private let queue = DispatchQueue(label: "photoledger.expiry", qos: .utility)
+    let queue = DispatchQueue(label: "photoledger.expiry", qos: .utility)
 
     init(uploads: Uploads, downloads: Downloads) { (self.uploads, self.downloads) = (uploads, downloads) }
 
@@ -220,6 +224,11 @@
         downloads.sweep()
         uploads.sweep()
       }
+    }
+
+    /// Waits until what has begun has ended.
+    func idle() async {
+      await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
     }
   }
 

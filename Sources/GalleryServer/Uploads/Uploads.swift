@@ -130,6 +130,8 @@
       else { throw .notFound }
     }
 
+    private var isClosed: Bool { state.withLock { $0.isClosed } }
+
     private var oldest: Date { environment.now().addingTimeInterval(-quota.seconds) }
 
     private func opened(_ state: inout State) throws -> UploadFolder {
@@ -380,9 +382,14 @@
         return (folder: folder, uploads: uploads, finished: finished)
       }
       guard let found else { return }
-      for id in found.finished { found.folder.removeFinished(id) }
-      for upload in found.uploads where upload.dropExpired(before: oldest) {
-        state.withLock { $0.uploads[upload.id] = nil }
+      // What is left when the uploads are closed, the next server removes.
+      for id in found.finished {
+        guard !isClosed else { return }
+        found.folder.removeFinished(id)
+      }
+      for upload in found.uploads {
+        guard !isClosed else { return }
+        if upload.dropExpired(before: oldest) { state.withLock { $0.uploads[upload.id] = nil } }
       }
     }
 
