@@ -19,8 +19,8 @@
   // connection for as long as it likes anyway, so a slow one gains nothing.
   //
   // libmicrohttpd closes a connection that it cannot open, for lack of memory, and reports nothing. So a connection
-  // that is not opened yet has room for as long as its descriptor is the socket that was accepted, by the inode of that: the
-  // number alone may be that of another file by then.
+  // that is not opened yet has room for as long as its descriptor is the socket that was accepted, by the inode of
+  // that: the number alone may be that of another file by then.
   //
   // Invariant: a descriptor is shut down only while it stands in `all`, under the lock of that; libmicrohttpd reports
   // the end of a connection before it closes the descriptor, so no other connection can have its number.

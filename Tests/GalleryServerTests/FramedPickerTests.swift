@@ -84,7 +84,8 @@
         let full = try approve(gallery, many, of: app)
         #expect(full.status == 400 && full.body.contains("limit-exceeded"), "\(full)")
         #expect(try approved(gallery, of: app) == Self.origins)
-        let both = try gallery.ask("PATCH", path(app), json: ["approve": [other], "withdraw": [other, Self.origins[0]]])
+        let lists = ["approve": [other], "withdraw": [other, Self.origins[0]]]
+        let both = try gallery.ask("PATCH", path(app), json: lists)
         #expect(try both.json()["origins"] as? [String] == [Self.origins[1], other])
       }
     }

@@ -255,7 +255,7 @@ package final class Observation: StorePart, SharedResults {
 
   /// The last event up to which all clients are known, without reading, to have the access that they had after a delta.
   ///
-  /// Commits that were not read yet are not known: a transaction that sees them may find another access after the event.
+  /// Commits that were not read yet are not known: a transaction that sees them may find another access after it.
   func lastSequence(withAccessOf delta: Delta) -> UInt64 {
     state.withLock { state in
       guard let position = state.position, delta.to >= max(state.beginning, state.lastAccessChange) else {
