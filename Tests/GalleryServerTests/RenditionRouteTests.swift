@@ -191,7 +191,7 @@
         let (key, waits) = (try gallery.key(of: "app"), gallery.server.renditionWaits)
         let holder = Keyring.Key(
           name: key.name, client: "app", label: "", created: .distantPast, expires: .distantFuture)
-        for _ in 0..<RenditionRoutes.waitsOfKey { try waits.enter(holder) }
+        for _ in 0..<Call.waitsOfKey { try waits.enter(holder) }
         let refused = try gallery.ask("GET", paths[0], key: key.secret)
         #expect(refused.status == 429 && refused.fields["retry-after"] == "5", "\(refused)")
         #expect(try gallery.ask("GET", paths[0] + "?wait=0", key: key.secret).status == 503)

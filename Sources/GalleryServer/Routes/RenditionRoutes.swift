@@ -12,9 +12,6 @@
   enum RenditionRoutes {
     /// How long a request waits at most, seconds.
     static let waitLimit = 60
-    /// How many requests of a key, and of all keys of a share link, may wait at once; each holds a connection. A
-    /// browser asks for a hundred pictures at once where a proxy speaks HTTP/2 with it.
-    static let (waitsOfKey, waitsOfShare) = (128, 1024)
 
     static let all: [Route] = [
       Route("GET", "/v1/assets/{asset}/renditions/{sha256}/{recipe}/{kind}") { server, call in

@@ -58,6 +58,10 @@
     /// half a megabyte while its client does not read.
     static let (contentsOfKey, contentsOfShare) = (32, 256)
 
+    /// How many requests of a key, and of all keys of a share link, may wait for renditions at once; each holds a
+    /// connection. A browser asks for a hundred pictures at once where a proxy speaks HTTP/2 with it.
+    static let (waitsOfKey, waitsOfShare) = (128, 1024)
+
     /// Takes a place for a stream of contents, such as an archive.
     /// - Throws: ``Problem`` 429 if the key has too many, or the keys of its share link together.
     func contentPlace() throws(Problem) -> KeyPlace { try KeyPlace(server.contents, key) }

@@ -83,8 +83,7 @@
     /// Who has how many archives and lists of lines.
     let contents = KeyPlaces(ofKey: Call.contentsOfKey, ofShare: Call.contentsOfShare, for: "archives and lists")
     /// Who has how many requests that wait for renditions.
-    let renditionWaits = KeyPlaces(
-      ofKey: RenditionRoutes.waitsOfKey, ofShare: RenditionRoutes.waitsOfShare, for: "waits for renditions")
+    let renditionWaits = KeyPlaces(ofKey: Call.waitsOfKey, ofShare: Call.waitsOfShare, for: "waits for renditions")
     let moreRequests = MoreRequests()
     let undecidedApps = UndecidedApps()
     let picking: Pickings
