@@ -194,14 +194,14 @@
       let sleep: @Sendable (Double) async throws -> Void = { _ in try await Task.sleep(for: .seconds(86_400)) }
       try renditions.start(sleep: sleep) { said.append($0) }
       try await waitUntil("the worker is busy") { isBusy.isSet }
-      // All have the same bytes, so one attempt is the turn of all. The oldest is in the second part.
-      let bytes = TinyMedia.jpeg(TinyMedia.Photo(comment: "of an import"))
+      // Of two contents one has the queue's place and the other waits for it. The oldest is in the second part.
+      let contents = (0..<2).map { TinyMedia.jpeg(TinyMedia.Photo(comment: "of an import, \($0)")) }
       var oldest: LocalIdentifier?
       try await temporary.library.performChanges { change in
         for day in (0...Renditions.fillStride).reversed() {
           var creation = AssetCreation(
             mediaType: .image,
-            resources: [ResourceDraft(type: .photo, source: .data(bytes), originalFilename: "a.jpg")])
+            resources: [ResourceDraft(type: .photo, source: .data(contents[day % 2]), originalFilename: "a.jpg")])
           creation.creationDate = Date(timeIntervalSince1970: Double(day + 2) * 86_400)
           oldest = change.createAsset(creation)
         }
