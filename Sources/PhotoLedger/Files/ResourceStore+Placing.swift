@@ -1,5 +1,5 @@
 import EventLog
-package import Foundation
+import Foundation
 import Glibc
 
 extension ResourceStore {
