@@ -48,6 +48,8 @@
       let isLimited: Bool
       /// What it keeps, its live query included, as far as was read.
       var orders: FollowedOrders?
+      /// How often that was said anew: what was read of it before counts no longer.
+      var version = 0
       /// The origins that are counted for it.
       var origins: Set<ObjectIdentifier> = []
       /// Those among them that stay counted when the live query has another one.
@@ -120,6 +122,7 @@
       _ = state.withLock { state -> FollowedOrders? in
         guard let former = state.places[number] else { return nil }
         state.places[number]?.orders = orders
+        state.places[number]?.version += 1
         state.places[number]?.pinned = keepsOthers ? former.pinned.union(origins) : origins
         state.count(now, at: number)
         return former.orders
@@ -136,10 +139,15 @@
     /// Counts all lists anew, and ends the feeds of keys and clients that have twice their limits.
     /// - Complexity: O(m) in the lists that are followed.
     func recount() {
-      let places = state.withLock { $0.places.compactMap { number, place in place.orders.map { (number, $0) } } }
-      let sizes = places.map { number, orders in (number, orders.now) }
+      let places = state.withLock { state in
+        state.places.compactMap { number, place in place.orders.map { (number, place.version, $0) } }
+      }
+      let sizes = places.map { number, version, orders in (number, version, orders.now) }
       let ends = state.withLock { state in
-        for (number, now) in sizes { state.count(now, at: number) }
+        // A follower that went on meanwhile has counted what it keeps.
+        for (number, version, now) in sizes where state.places[number]?.version == version {
+          state.count(now, at: number)
+        }
         return state.places.values.filter { place in
           place.isLimited
             && place.holders.contains { $0 != .all && (state.byteCounts[$0] ?? 0) / 2 > limit(of: $0) }
