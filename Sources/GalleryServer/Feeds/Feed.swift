@@ -270,6 +270,8 @@
         // Beside what it leads from, which is kept until it is sent.
         list.add()
         try await pass(change, of: one, library)
+        // Each time: under steady commits there is a next change for a long while.
+        list.settle()
       }
     }
 

@@ -19,8 +19,8 @@
   // limit. A poll ends by itself. Growth beyond the limit of all ends nothing: its reason is not one client's.
   //
   // Invariant: what is kept is counted until it is released. A message that waits for its client keeps the lists before
-  // and after it, so while changes are sent, lists are only added (`add()`); when all are sent, what is kept is
-  // determined anew (`settle()`).
+  // and after it, so while a change is sent, lists are only added (`add()`); when it is sent, what is kept is determined
+  // anew (`settle()`).
   //
   // Rejected: counting fetches by name (the same list at many earlier states is many trees; one list with many limits
   // is one), and counting each state of a list (clients that lag a little would seem to have several lists).
