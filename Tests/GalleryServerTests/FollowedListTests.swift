@@ -94,6 +94,25 @@
       }
     }
 
+    @Test("a client that comes back within its limit is admitted, although its list has changed since")
+    func resumed() async throws {
+      let size = 16 * (Self.assetCount + 1)
+      try await serving {
+        $0.followedBytesOfKey = size
+        $0.followedBytesOfClient = size
+        $0.followedBytes = size
+      } _: { gallery, names in
+        let (followed, app) = (gallery.server.followed, try gallery.key(of: "app"))
+        let state = try gallery.ask("GET", "/v1/changes?fetch=\(names[1])", key: app.secret).json()
+        let token = try #require((state["messages"] as? [[String: Any]])?.first?["token"] as? String)
+        try await gallery.makeAssets(1, from: Self.assetCount)
+        let feed = try FeedClient(gallery, "fetch=\(names[1])&after=\(token)", key: app.secret)
+        #expect(try feed.next()?.name == "change")
+        try await waitUntil("only the new list is kept") { followed.byteCount == size }
+        #expect(!feed.hasEnded)
+      }
+    }
+
     @Test("the lists of waiting polls count until the polls end, and a poll that does not wait needs no room")
     func polls() async throws {
       try await serving {

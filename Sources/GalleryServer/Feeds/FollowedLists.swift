@@ -12,11 +12,14 @@
   // same time, whatever their limits and whichever clients with full access they are of, and the states of a list. Such
   // lists count once. Equal keys that were fetched apart, as at an earlier state, are memory of their own and count.
   //
-  // A list that is too large is not followed: the feed sends a `problem`, a request is answered with 429. What is
-  // followed may grow beyond that by commits. A feed that does nothing grows as well, since its live query does, so the
-  // lists are counted anew once a second while there are commits (`recount()`). A key or client that has twice its
-  // limit then loses its feeds; their clients come back after the time that the streams name, and are admitted by the
-  // limit. A poll ends by itself. Growth beyond the limit of all ends nothing: its reason is not one client's.
+  // A list that is too large is not followed: the feed sends a `problem`, a request is answered with 429. A client that
+  // comes back holds an earlier state, which may be another tree until the first change is sent: the order of the live
+  // query must fit into the limit, and both into twice the limit.
+  //
+  // What is followed may grow beyond that by commits. A feed that does nothing grows as well, since its live query does,
+  // so the lists are counted anew once a second while there are commits (`recount()`). A key or client that has twice
+  // its limit then loses its feeds; their clients come back after the time that the streams name, and are admitted by
+  // the limit. A poll ends by itself. Growth beyond the limit of all ends nothing: its reason is not one client's.
   //
   // Invariant: what is kept is counted until it is released. A message that waits for its client keeps the lists before
   // and after it, so while a change is sent, lists are only added (`add()`); when it is sent, what is kept is determined
@@ -98,11 +101,16 @@
     ) throws -> FollowedList {
       try changes.begin()
       let orders = changes.orders
-      let now = orders?.now ?? []
+      let live = orders?.live
+      let now = orders?.all(with: live) ?? []
+      let lasting = live.map { [$0] } ?? now
       let (holders, isLimited) = (Self.holders(of: key), !key.scopes.contains(.owner))
       let number = try state.withLock { (state) throws(Problem) -> Int in
         if isLimited {
-          for holder in holders { try check(now, for: holder, state) }
+          for holder in holders {
+            try check(lasting, for: holder, state)
+            try check(now, for: holder, atMost: 2, state)
+          }
         }
         state.lastPlace += 1
         state.places[state.lastPlace] = Place(
@@ -183,8 +191,11 @@
       }
     }
 
+    /// - Parameter times: how many times its limit a holder may have with the orders.
     /// - Throws: ``Problem`` 429 if a holder has no room for orders; what it keeps already needs none.
-    private func check(_ orders: [KeptOrder], for holder: Holder, _ state: State) throws(Problem) {
+    private func check(
+      _ orders: [KeptOrder], for holder: Holder, atMost times: Int = 1, _ state: State
+    ) throws(Problem) {
       var added: [ObjectIdentifier: Int] = [:]
       for order in orders {
         let origin = ObjectIdentifier(order.origin)
@@ -192,7 +203,9 @@
       }
       let byteCount = added.values.reduce(0, +)
       let most = limit(of: holder)
-      guard byteCount > 0, byteCount > most - (state.byteCounts[holder] ?? 0) else { return }
+      // Rounded up: a byte beyond is too much.
+      let sum = (state.byteCounts[holder] ?? 0) + byteCount
+      guard byteCount > 0, (sum + times - 1) / times > most else { return }
       let subject =
         switch holder {
         case .all: "all clients follow"

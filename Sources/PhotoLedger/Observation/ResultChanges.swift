@@ -85,16 +85,25 @@ package struct PendingChanges<Element: Hashable & Sendable>: Sendable {
 
 /// The orders that a follower keeps in memory: those of the results that it holds, and that of its live query.
 package struct FollowedOrders: Sendable {
-  private let held: [KeptOrder]
+  /// Those of the results that it holds.
+  package let held: [KeptOrder]
   private let query: LiveQuery?
 
   fileprivate init(_ held: [ResultCore], _ query: LiveQuery?) {
     (self.held, self.query) = (held.map { KeptOrder($0) }, query)
   }
 
-  /// All of them; the order of the live query as it is now, which grows while the follower does nothing.
+  /// That of the live query as it is now, which grows while the follower does nothing; nil before it listens.
   /// - Complexity: O(log n).
-  package var now: [KeptOrder] { held + (query.map { [$0.keptOrder] } ?? []) }
+  package var live: KeptOrder? { query.map { $0.keptOrder } }
+
+  /// All of them, as they are now.
+  /// - Complexity: O(log n).
+  package var now: [KeptOrder] { all(with: live) }
+
+  /// All of them.
+  /// - Parameter live: that of the live query, as it was read before.
+  package func all(with live: KeptOrder?) -> [KeptOrder] { held + (live.map { [$0] } ?? []) }
 }
 
 /// Holds a result and computes its changes; independent of the type of its objects.
