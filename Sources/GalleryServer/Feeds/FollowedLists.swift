@@ -11,6 +11,8 @@
   // Lists that were stepped from one another share their memory (`OrderOrigin`): equal fetches that are followed at the
   // same time, whatever their limits and whichever clients with full access they are of, and the states of a list. Such
   // lists count once. Equal keys that were fetched apart, as at an earlier state, are memory of their own and count.
+  // An origin counts with the size that it had when it was first counted. It ends once one key in 256 was changed, so
+  // the error is small, and a list that goes on within its origin changes no counts.
   //
   // A list that is too large is not followed: the feed sends a `problem`, a request is answered with 429. A client that
   // comes back holds an earlier state, which may be another tree until the first change is sent: the order of the live
@@ -39,8 +41,24 @@
 
     /// An order that is kept, and how many lists of each holder keep it.
     fileprivate struct Kept {
-      var order: KeptOrder
+      /// The first one that was counted of its origin.
+      let order: KeptOrder
       var uses: [Holder: Int] = [:]
+
+      /// Counts one more list of a holder.
+      /// - Returns: how many bytes more the holder has.
+      mutating func add(for holder: Holder) -> Int {
+        uses[holder, default: 0] += 1
+        return uses[holder] == 1 ? order.byteCount : 0
+      }
+
+      /// Counts one list of a holder less.
+      /// - Returns: how many bytes less the holder has.
+      mutating func remove(for holder: Holder) -> Int {
+        guard let count = uses[holder] else { return 0 }
+        uses[holder] = count > 1 ? count - 1 : nil
+        return count > 1 ? 0 : order.byteCount
+      }
     }
 
     /// A list that is followed.
@@ -122,9 +140,13 @@
     }
 
     /// Counts anew what a place keeps.
-    /// - Parameter keepsOthers: whether what was counted for it stays counted.
-    fileprivate func update(_ number: Int, _ orders: FollowedOrders, keepingOthers keepsOthers: Bool) {
-      let now = orders.now
+    /// - Parameters:
+    ///   - live: the order of the live query.
+    ///   - keepsOthers: whether what was counted for it stays counted.
+    fileprivate func update(
+      _ number: Int, _ orders: FollowedOrders, _ live: KeptOrder?, keepingOthers keepsOthers: Bool
+    ) {
+      let now = orders.all(with: live)
       let origins = Self.origins(of: now)
       // What it kept is freed after the lock: a long list takes a while.
       _ = state.withLock { state -> FollowedOrders? in
@@ -219,26 +241,18 @@
   }
 
   extension FollowedLists.State {
-    /// Counts orders for a place with what they take now, and beside them only what is pinned there.
+    /// Counts orders for a place, and beside them only what is pinned there.
     mutating func count(_ orders: [KeptOrder], at number: Int) {
       guard let holders = places[number]?.holders else { return }
       var spared = places[number]?.pinned ?? []
       for order in orders {
         let origin = ObjectIdentifier(order.origin)
         spared.insert(origin)
-        var one = kept[origin] ?? FollowedLists.Kept(order: order)
-        if one.order.byteCount != order.byteCount {
-          for holder in one.uses.keys { byteCounts[holder, default: 0] += order.byteCount - one.order.byteCount }
-          one.order = order
+        guard places[number]?.origins.insert(origin).inserted == true else { continue }
+        for holder in holders {
+          let added = kept[origin, default: FollowedLists.Kept(order: order)].add(for: holder)
+          byteCounts[holder, default: 0] += added
         }
-        if places[number]?.origins.insert(origin).inserted == true {
-          for holder in holders {
-            let uses = one.uses[holder] ?? 0
-            if uses == 0 { byteCounts[holder, default: 0] += order.byteCount }
-            one.uses[holder] = uses + 1
-          }
-        }
-        kept[origin] = one
       }
       release(sparing: spared, at: number)
     }
@@ -246,27 +260,36 @@
     /// Counts for a place no longer what has other origins.
     mutating func release(sparing spared: Set<ObjectIdentifier>, at number: Int) {
       guard let place = places[number] else { return }
-      for origin in place.origins where !spared.contains(origin) {
-        places[number]?.origins.remove(origin)
-        guard var one = kept[origin] else { continue }
-        for holder in place.holders {
-          let uses = (one.uses[holder] ?? 1) - 1
-          one.uses[holder] = uses > 0 ? uses : nil
-          guard uses == 0 else { continue }
-          let left = (byteCounts[holder] ?? 0) - one.order.byteCount
+      let holders = place.holders
+      let released = place.origins.subtracting(spared)
+      guard !released.isEmpty else { return }
+      places[number]?.origins.formIntersection(spared)
+      for origin in released {
+        for holder in holders {
+          let freed = kept[origin]?.remove(for: holder) ?? 0
+          let left = (byteCounts[holder] ?? 0) - freed
           byteCounts[holder] = left > 0 ? left : nil
         }
-        kept[origin] = one.uses.isEmpty ? nil : one
+        if kept[origin]?.uses.isEmpty == true { kept[origin] = nil }
       }
     }
   }
 
   /// A list that is followed; it is counted until it is left, at the latest when nothing holds it any more.
   final class FollowedList: Sendable {
+    /// What was counted last; it keeps the origins from being other objects' identifiers.
+    private struct Counted {
+      let orders: FollowedOrders
+      let live: KeptOrder?
+      /// Whether what was counted before stayed counted.
+      let keepsOthers: Bool
+    }
+
     /// What leads the list on.
     let changes: any FeedChanges
     private let number: Int
     private let lists: FollowedLists
+    private let last = Mutex<Counted?>(nil)
 
     fileprivate init(_ changes: any FeedChanges, _ number: Int, _ lists: FollowedLists) {
       (self.changes, self.number, self.lists) = (changes, number, lists)
@@ -281,10 +304,24 @@
     func settle() { update(keepingOthers: false) }
 
     private func update(keepingOthers keepsOthers: Bool) {
-      if let orders = changes.orders { lists.update(number, orders, keepingOthers: keepsOthers) }
+      guard let orders = changes.orders else { return }
+      let live = orders.live
+      let isCounted = last.withLock { last in
+        if let former = last, keepsOthers || !former.keepsOthers,
+          orders.areOfSameOrigins(as: former.orders), live?.origin === former.live?.origin
+        {
+          return true
+        }
+        last = Counted(orders: orders, live: live, keepsOthers: keepsOthers)
+        return false
+      }
+      if !isCounted { lists.update(number, orders, live, keepingOthers: keepsOthers) }
     }
 
     /// Counts the list no longer.
-    func leave() { lists.leave(number) }
+    func leave() {
+      last.withLock { $0 = nil }
+      lists.leave(number)
+    }
   }
 #endif

@@ -104,6 +104,11 @@ package struct FollowedOrders: Sendable {
   /// All of them.
   /// - Parameter live: that of the live query, as it was read before.
   package func all(with live: KeptOrder?) -> [KeptOrder] { held + (live.map { [$0] } ?? []) }
+
+  /// Whether other orders are of the same live query, and those of the results of the same origins.
+  package func areOfSameOrigins(as other: FollowedOrders) -> Bool {
+    query === other.query && held.elementsEqual(other.held) { $0.origin === $1.origin }
+  }
 }
 
 /// Holds a result and computes its changes; independent of the type of its objects.
