@@ -41,7 +41,8 @@
     /// - Parameters:
     ///   - seconds: how often waiting requests are woken without a change, since keys expire.
     ///   - endWithdrawn: ends what is no longer permitted; called before each wake-up.
-    ///   - endExpired: ends what has expired; called as often as `seconds` says, and does not wait for the disk.
+    ///   - endExpired: ends what has expired or grown too much; called as often as `seconds` says, after the wake-up,
+    ///     and does not wait for the disk.
     func begin(
       _ library: PhotoLibrary, every seconds: Double, endWithdrawn: @escaping @Sendable () -> Void,
       endExpired: @escaping @Sendable () -> Void = {}

@@ -1,5 +1,4 @@
 #if Gallery
-  import Dispatch
   import PhotoLedger
   import Synchronization
 
@@ -19,9 +18,10 @@
   // query must fit into the limit, and both into twice the limit.
   //
   // What is followed may grow beyond that by commits. A feed that does nothing grows as well, since its live query does,
-  // so the lists are counted anew once a second while there are commits (`recount()`). A key or client that has twice
-  // its limit then loses its feeds; their clients come back after the time that the streams name, and are admitted by
-  // the limit. A poll ends by itself. Growth beyond the limit of all ends nothing: its reason is not one client's.
+  // so the lists are counted anew every few seconds, when what has expired ends (`recount()`): not by a wake-up, for
+  // which requests wait. A key or client that has twice its limit then loses its feeds; their clients come back after
+  // the time that the streams name, and are admitted by the limit. A poll ends by itself. Growth beyond the limit of
+  // all ends nothing: its reason is not one client's.
   //
   // Invariant: what is kept is counted until it is released. A message that waits for its client keeps the lists before
   // and after it, so while a change is sent, lists are only added (`add()`); when it is sent, what is kept is determined
@@ -85,8 +85,6 @@
       /// By their origins, which they keep from being another object's identifier.
       var kept: [ObjectIdentifier: Kept] = [:]
       var byteCounts: [Holder: Int] = [:]
-      /// When the lists were counted anew, in nanoseconds of the monotonic clock.
-      var recounted: UInt64 = 0
     }
 
     private let state = Mutex(State())
@@ -172,29 +170,22 @@
       let places = state.withLock { state in
         state.places.compactMap { number, place in place.orders.map { (number, place.version, $0) } }
       }
-      let sizes = places.map { number, version, orders in (number, version, orders.now) }
-      let ends = state.withLock { state in
-        // A follower that went on meanwhile has counted what it keeps.
-        for (number, version, now) in sizes where state.places[number]?.version == version {
+      // Locked for each: followers that have a change wait for one place, not for all.
+      for (number, version, orders) in places {
+        let now = orders.now
+        state.withLock { state in
+          // A follower that went on meanwhile has counted what it keeps.
+          guard state.places[number]?.version == version else { return }
           state.count(now, at: number)
         }
-        return state.places.values.filter { place in
+      }
+      let ends = state.withLock { state in
+        state.places.values.filter { place in
           place.isLimited
             && place.holders.contains { $0 != .all && (state.byteCounts[$0] ?? 0) / 2 > limit(of: $0) }
         }.map { $0.end }
       }
       for end in ends { end() }
-    }
-
-    /// Counts all lists anew, unless that was done within the last second.
-    func recountIfDue() {
-      let now = DispatchTime.now().uptimeNanoseconds
-      let isDue = state.withLock { state in
-        guard now - state.recounted >= 1_000_000_000 else { return false }
-        state.recounted = now
-        return true
-      }
-      if isDue { recount() }
     }
 
     private static func origins(of orders: [KeptOrder]) -> Set<ObjectIdentifier> {

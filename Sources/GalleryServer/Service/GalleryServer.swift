@@ -149,11 +149,13 @@
       picking = Pickings(environment: environment)
       watch = AccessWatch()
       // Its parts, not the server: each use of an object that is referenced weakly costs more.
-      let withdrawal = Withdrawal(
-        library: library, keyring: keyring, picking: picking, files: files, feeds: feeds, followed: followed)
+      let withdrawal = Withdrawal(library: library, keyring: keyring, picking: picking, files: files, feeds: feeds)
       try watch.begin(
         library, every: access.sweepSeconds, endWithdrawn: { withdrawal.end() },
-        endExpired: { [expiry] in expiry.end() })
+        endExpired: { [expiry, followed] in
+          expiry.end()
+          followed.recount()
+        })
     }
 
     /// Begins to answer requests.
@@ -238,14 +240,11 @@
     let picking: Pickings
     let files: OpenFiles
     let feeds: Feeds
-    let followed: FollowedLists
 
-    /// Ends the feeds of keys that are not good any more, of clients that may not read any more, and of those whose
-    /// lists have grown too much.
+    /// Ends the feeds of keys that are not good any more, and of clients that may not read any more.
     func end() {
       picking.sweep()
       files.sweep()
-      followed.recountIfDue()
       for name in feeds.keys {
         guard let client = keyring.client(ofGoodKey: name),
           (try? Fetches.checkMayRead(library.as(client))) != nil
