@@ -40,6 +40,22 @@
       return feed
     }
 
+    /// The token of the state of a list.
+    private func token(_ gallery: TestGallery, _ name: String, key: String) throws -> String {
+      let answer = try gallery.ask("GET", "/v1/changes?fetch=\(name)", key: key)
+      let messages = try answer.json()["messages"] as? [[String: Any]]
+      return try #require(messages?.first?["token"] as? String)
+    }
+
+    /// A poll that waits for a change of a list.
+    private func poll(_ gallery: TestGallery, _ name: String, key: String = "owner") throws -> RawClient {
+      let held = try token(gallery, name, key: key)
+      let client = try RawClient(port: gallery.address.port)
+      let target = "/v1/changes?fetch=\(name)&after=\(held)&wait=60"
+      client.send(try gallery.head("GET", target, key: key, ["Connection: close"]))
+      return client
+    }
+
     private func expectRefusal(_ answer: Answer, sourceLocation: SourceLocation = #_sourceLocation) throws {
       #expect(answer.status == 429 && answer.fields["retry-after"] == "5", "\(answer)", sourceLocation: sourceLocation)
       #expect(
@@ -95,6 +111,47 @@
       }
     }
 
+    @Test("a feed that does not read during several commits counts one list when it has read them all")
+    func unread() async throws {
+      try await serving { _ in
+      } _: { gallery, names in
+        let feed = try FeedClient(gallery, "fetch=\(names[1])", receiveBuffer: 4096)
+        #expect(try feed.next()?.name == "state")
+        let (rounds, added) = (8, 50)
+        for round in 0..<rounds { try await gallery.makeAssets(added, from: Self.assetCount + round * added) }
+        let goal = try gallery.library.currentToken.description
+        var token: String?
+        while token != goal {
+          let data = try #require(try feed.next()).data
+          token = data["after"] as? String ?? data["token"] as? String
+        }
+        let size = 16 * (Self.assetCount + rounds * added)
+        try await waitUntil("only the last list is kept") { gallery.server.followed.byteCount == size }
+        #expect(!feed.hasEnded)
+      }
+    }
+
+    @Test("what followed for a key that is withdrawn, and for a server that stops, counts no longer")
+    func ended() async throws {
+      try await serving { _ in
+      } _: { gallery, names in
+        let (followed, app) = (gallery.server.followed, try gallery.key(of: "app"))
+        let streams = [try feed(gallery, [names[0]], key: app.secret), try feed(gallery, [names[2]])]
+        let first = try poll(gallery, names[1], key: app.secret)
+        try await waitUntil("the poll waits") { gallery.server.feeds.pollCount == 1 }
+        #expect(followed.byteCount == 3 * Self.size && followed.byteCount(ofKey: app.name) == 2 * Self.size)
+        #expect(try gallery.ask("DELETE", "/v1/keys/\(app.name)").status == 204)
+        try await waitUntil("the key follows nothing") { followed.byteCount(ofKey: app.name) == 0 }
+        #expect(followed.byteCount == Self.size)
+        let second = try poll(gallery, names[1])
+        try await waitUntil("the owner's poll waits") { gallery.server.feeds.pollCount == 1 }
+        #expect(followed.byteCount > Self.size)
+        await gallery.server.stop()
+        try await waitUntil("nothing is followed") { followed.byteCount == 0 }
+        withExtendedLifetime((streams, first, second)) {}
+      }
+    }
+
     @Test("a client that comes back within its limit is admitted, although its list has changed since")
     func resumed() async throws {
       let size = 16 * (Self.assetCount + 1)
@@ -104,10 +161,9 @@
         $0.followedBytes = size
       } _: { gallery, names in
         let (followed, app) = (gallery.server.followed, try gallery.key(of: "app"))
-        let state = try gallery.ask("GET", "/v1/changes?fetch=\(names[1])", key: app.secret).json()
-        let token = try #require((state["messages"] as? [[String: Any]])?.first?["token"] as? String)
+        let held = try token(gallery, names[1], key: app.secret)
         try await gallery.makeAssets(1, from: Self.assetCount)
-        let feed = try FeedClient(gallery, "fetch=\(names[1])&after=\(token)", key: app.secret)
+        let feed = try FeedClient(gallery, "fetch=\(names[1])&after=\(held)", key: app.secret)
         #expect(try feed.next()?.name == "change")
         try await waitUntil("only the new list is kept") { followed.byteCount == size }
         #expect(!feed.hasEnded)
@@ -121,9 +177,7 @@
       } _: { gallery, names in
         let (followed, app) = (gallery.server.followed, try gallery.key(of: "app"))
         let tokens = try names.map { name -> String in
-          let answer = try gallery.ask("GET", "/v1/changes?fetch=\(name)", key: app.secret)
-          let messages = try answer.json()["messages"] as? [[String: Any]]
-          return try #require(messages?.first?["token"] as? String)
+          try token(gallery, name, key: app.secret)
         }
         let targets = zip(names, tokens).map { "/v1/changes?fetch=\($0)&after=\($1)" }
         let poll = try RawClient(port: gallery.address.port)
