@@ -17,14 +17,14 @@
   // comes back holds an earlier state, which may be another tree until the first change is sent: the order of the live
   // query must fit into the limit, and both into twice the limit.
   //
-  // What is followed may grow beyond that by commits. A feed that does nothing grows as well, since its live query does,
+  // What is followed may grow beyond that by commits. A feed that does nothing grows as well, as its live query does,
   // so the lists are counted anew every few seconds, when what has expired ends (`recount()`): not by a wake-up, for
   // which requests wait. A key or client that has twice its limit then loses its feeds; their clients come back after
   // the time that the streams name, and are admitted by the limit. A poll ends by itself. Growth beyond the limit of
   // all ends nothing: its reason is not one client's.
   //
   // Invariant: what is kept is counted until it is released. A message that waits for its client keeps the lists before
-  // and after it, so while a change is sent, lists are only added (`add()`); when it is sent, what is kept is determined
+  // and after it, so while a change is sent, lists are only added (`add()`); when it is sent, what is kept is counted
   // anew (`settle()`).
   //
   // Rejected: counting fetches by name (the same list at many earlier states is many trees; one list with many limits

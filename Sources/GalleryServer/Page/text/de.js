@@ -673,6 +673,7 @@ export default {
   'cause.limited library picker': 'weitere Fotos ausgewählt',
   'cause.client withdrawn': 'App entfernt',
   'cause.registration over HTTP': 'Anmeldung einer App',
+  'cause.approval of pages': 'Freigabe von Seiten einer App',
   'cause.request for access': 'Bitte um Zugriff',
   'cause.share link': 'Freigabelink',
   'cause.share link opened': 'Freigabelink geöffnet',

@@ -699,6 +699,7 @@ export default {
   'cause.limited library picker': 'more photos selected',
   'cause.client withdrawn': 'access withdrawn',
   'cause.registration over HTTP': 'app registration',
+  'cause.approval of pages': 'approval of pages of an app',
   'cause.request for access': 'access request',
   'cause.share link': 'share link',
   'cause.share link opened': 'share link opened',
