@@ -14,8 +14,8 @@
   // the error is small, and a list that goes on within its origin changes no counts.
   //
   // A list that is too large is not followed: the feed sends a `problem`, a request is answered with 429. A client that
-  // comes back holds an earlier state, which may be another tree until the first change is sent: the order of the live
-  // query must fit into the limit, and both into twice the limit.
+  // comes back holds an earlier state, which may be another tree: the order of the live query must fit into the limit,
+  // and both into twice the limit.
   //
   // What is followed may grow beyond that by commits. A feed that does nothing grows as well, as its live query does,
   // so the lists are counted anew every few seconds, when what has expired ends (`recount()`): not by a wake-up, for
