@@ -164,62 +164,6 @@ struct ObserverRuleTests {
     }
   }
 
-  @Test("details of an object are by the access at the change, unless the client has none any more (CD-21, OB-02)")
-  func accessSince() async throws {
-    let small = try SmallLibrary()
-    let a = try await small.assets(2)
-    let app = try await small.ruleClient(.authorized)
-    func delivered(_ commit: UInt64) throws -> LibraryChange? {
-      let keeper = ChangeKeeper()
-      try ChangeListener(keeper, client: app.client).deliver(
-        after: commit - 1, through: commit, small.library.store.observation, sharing: SharedSteps(), while: { true }
-      ) { _ in true }
-      return keeper.changes.all.first
-    }
-    let seen = try #require(try app.asset(a[0].uuidString))
-    let edit = try await small.change { $0.setFavorite(true, for: [a[0]]) }.commit
-    try await small.change { block in
-      block.setAuthorizationStatus(.limited, of: app.client)
-      block.grant([a[1]], to: app.client)
-    }
-    let first = try #require(try delivered(edit))
-    #expect(first.changeDetails(for: seen)?.objectAfterChanges?.isFavorite == true)
-    #expect(first.commits.isEmpty, "Its number is none of the client's revisions.")
-
-    let unseen = try small.asset(a[0])
-    let hidden = try await small.change { $0.setFavorite(false, for: [a[0]]) }.commit
-    try await small.change { $0.setAuthorizationStatus(.authorized, of: app.client) }
-    #expect(try delivered(hidden)?.changeDetails(for: unseen) == nil)
-
-    // A client that is denied gets nothing of what was committed before, with full access as with a selection.
-    let full = try await small.change { $0.setFavorite(true, for: [a[0]]) }.commit
-    try await small.change { $0.setAuthorizationStatus(.limited, of: app.client) }
-    let granted = try #require(try app.asset(a[1].uuidString))
-    let limited = try await small.change { $0.setFavorite(true, for: [a[1]]) }.commit
-    #expect(try delivered(limited)?.changeDetails(for: granted)?.objectAfterChanges?.isFavorite == true)
-    let denial = try await small.change { $0.setAuthorizationStatus(.denied, of: app.client) }.commit
-    #expect(try delivered(full) == nil)
-    #expect(try delivered(limited)?.changeDetails(for: granted) == nil)
-    #expect(try delivered(denial)?.access == Access.none)
-  }
-
-  @Test("where no permission was changed since a commit, the client's events since then are not read for its access")
-  func accessWithoutReading() async throws {
-    let small = try SmallLibrary()
-    let a = try await small.assets(2)
-    let app = try await small.ruleClient(.limited, [a[0]])
-    let observation = small.library.store.observation
-    let edit = try await small.change { $0.setFavorite(true, for: [a[0]]) }.commit
-    try await small.change { $0.grant([a[1]], to: app.client) }
-    try observation.pump()
-    let delta = try #require(try observation.deltas(from: edit - 1, to: edit).first)
-    let head = try observation.head().sequence
-    #expect(head > delta.lastSequence && observation.lastSequence(withAccessOf: delta) == head)
-    try await small.change { $0.setAuthorizationStatus(.denied, of: app.client) }
-    try observation.pump()
-    #expect(observation.lastSequence(withAccessOf: delta) == delta.lastSequence)
-  }
-
   @Test("values passed between threads are Sendable; a block stays with its caller (OB-05)")
   @MainActor func isolation() async throws {
     func crossesThreads<T: Sendable>(_ type: T.Type) -> String { "\(type)" }

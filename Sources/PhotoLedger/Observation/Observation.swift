@@ -253,18 +253,6 @@ package final class Observation: StorePart, SharedResults {
     state.withLock { $0.position == nil || commit < $0.beginning || commit < $0.lastAccessChange }
   }
 
-  /// The last event up to which all clients are known, without reading, to have the access that they had after a delta.
-  ///
-  /// Commits that were not read yet are not known: a transaction that sees them may find another access after it.
-  func lastSequence(withAccessOf delta: Delta) -> UInt64 {
-    state.withLock { state in
-      guard let position = state.position, delta.to >= max(state.beginning, state.lastAccessChange) else {
-        return delta.lastSequence
-      }
-      return max(position.sequence, delta.lastSequence)
-    }
-  }
-
   /// Whether all results of a query at a commit hold the same keys: no asset was erased after the commit, up to the
   /// last commit that was read for the result.
   func sharesSteps(from commit: UInt64, readAt last: UInt64) -> Bool {
@@ -413,9 +401,6 @@ package final class Observation: StorePart, SharedResults {
   // MARK: Observers
 
   /// A delta for an observer of a client; nil if it does not touch the client's view.
-  ///
-  /// Objects are shown as the client saw them at the end of the delta. Commits and the token are named as the client
-  /// may know them now: one that lost full access since gets no numbers of the library's commits.
   func change(_ delta: Delta, asSeenBy client: String, sharing steps: SharedSteps) throws -> LibraryChange? {
     if client == PhotoLibrary.owner {
       return LibraryChange(
@@ -426,31 +411,12 @@ package final class Observation: StorePart, SharedResults {
       let permission = try core.projections.permission(of: client, in: t)
       let token = try core.token(delta.to, for: client, t)
       let commits = try core.commits(delta.commits, asSeenBy: client, permission, t)
-      let access = try access(of: permission, after: delta, t)
-      guard !commits.isEmpty || access == .full else { return nil }
+      guard !commits.isEmpty else { return nil }
       return LibraryChange(
         delta: delta, observation: self, steps: steps,
-        accessBefore: delta.accessBefore(of: permission.client, then: access), access: access,
+        accessBefore: delta.accessBefore(of: permission.client, then: permission.access), access: permission.access,
         client: permission.client, commits: commits, token: token)
     }
-  }
-
-  /// The access that a client with a permission of now had after a delta. One that has none now is shown nothing,
-  /// whatever it had then: a withdrawal takes effect at once.
-  /// - Complexity: O(log n); O(m log n) for m events of the client since then if the access of a client was changed.
-  private func access(
-    of permission: Permission, after delta: Delta, _ t: borrowing StoreReading
-  ) throws -> Access {
-    guard let client = permission.client, permission.access != .none else { return permission.access }
-    for later in try core.projections.history(of: client, after: lastSequence(withAccessOf: delta), in: t) {
-      guard let record = try core.log.event(at: later, in: t), Event.typesOfReadAccess.contains(record.type) else {
-        continue
-      }
-      if let change = try core.projections.event(record, in: t).readAccessChange, change.client == client {
-        return Access(change.status.old, of: client)
-      }
-    }
-    return permission.access
   }
 
   func add(_ box: ObserverBox) throws {
