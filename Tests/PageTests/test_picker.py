@@ -322,6 +322,7 @@ class PickerTests(PageTest):
         driver = self.browser.driver
         self.browser.sign_in(self.gallery, path="/healthz")
         driver.get(app.address + "/")
+        self.addCleanup(driver.get, "about:blank")
         first = driver.current_window_handle
         self.browser.click("#window")
         wait(lambda: len(driver.window_handles) == 2 and app.session, "the window is open")
@@ -364,6 +365,8 @@ class PickerTests(PageTest):
             self.approve([app.address])
         self.browser.sign_in(self.gallery, path="/healthz")
         self.browser.driver.get(app.address + "/")
+        # The page asks the app for its state; it is left before the app ends, and before an approval ends.
+        self.addCleanup(self.browser.driver.get, "about:blank")
         self.addCleanup(self.browser.driver.switch_to.default_content)
         self.browser.click("#inline")
         return app
