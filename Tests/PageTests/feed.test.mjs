@@ -225,44 +225,6 @@ test('a fetch that an open stream does not take is refused alone, and the stream
   for (const end of ends) end();
 });
 
-test('a fetch for which the server has no room is asked for again, and one that is left is not', async (context) => {
-  context.after(() => mock.timers.reset());
-  mock.timers.enable({ apis: ['setTimeout'] });
-  const { Feed } = await import(new URL('client/feed.js', page));
-  const asked = [];
-  const ask = async (method, path, options) => { asked.push([method, path, options?.json]); };
-  const feed = new Feed({ key: null, base: '', ask });
-  const seen = [];
-  const follow = (fetch) => feed.follow(fetch, 't0', {
-    onChange: ({ after }) => seen.push(after), onState: () => {}, onProblem: ({ message }) => seen.push(message),
-  });
-  const [first, second, third] = ['f', 'g', 'h'].map(follow);
-  const count = sources.length;
-  mock.timers.tick(1);
-  const source = sources.at(-1);
-  source.say('feed', { feed: 'name' });
-  asked.length = 0;
-  source.say('change', { fetch: 'g', before: 't0', after: 't1' });
-  const type = 'urn:photoledger:problem:too-many-requests';
-  for (const fetch of ['g', 'h']) source.say('problem', { fetch, type, status: 429, detail: 'no room' });
-  third();
-  mock.timers.tick(4999);
-  assert.deepEqual([asked, seen], [[], ['t1']]);
-  mock.timers.tick(1);
-  assert.deepEqual(asked, [['POST', '/v1/feeds/name/fetches', { fetch: 'g', after: 't1' }]]);
-  source.say('change', { fetch: 'g', before: 't1', after: 't2' });
-  assert.deepEqual(seen, ['t1', 't2']);
-  // Another stream has it in its address.
-  source.say('problem', { fetch: 'g', type, status: 429, detail: 'no room' });
-  feed.streams[0].open();
-  sources.at(-1).say('feed', { feed: 'other' });
-  asked.length = 0;
-  mock.timers.tick(10_000);
-  assert.deepEqual(asked, []);
-  assert.equal(sources.length, count + 1);
-  for (const end of [first, second]) end();
-});
-
 test('a fetch for which the server opens no stream is refused, and tried no further', async (context) => {
   context.after(() => mock.timers.reset());
   mock.timers.enable({ apis: ['setTimeout'] });

@@ -27,9 +27,6 @@ const tokenBytes = 64;
 /** How many characters the address of a stream may have; other fetches are added when it is open. */
 const addressLimit = 6000;
 
-/** After how long a fetch is asked for again for which the server had no room. */
-const roomMilliseconds = 5000;
-
 /** The reader's time zone, in which months begin. */
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone || 'GMT';
 
@@ -63,11 +60,6 @@ export class Stream {
     this.isEnded = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
-    /**
-     * Fetches for which the server had no room, until it is asked again.
-     * @type {Map<string, ReturnType<typeof setTimeout>>}
-     */
-    this.late = new Map();
   }
 
   /**
@@ -101,10 +93,6 @@ export class Stream {
       // What is wanted next begins anew, as if the stream had never been cut.
       this.close();
       this.attempts = 0;
-    } else if (this.late.has(fetch)) {
-      // The stream does not have it.
-      clearTimeout(this.late.get(fetch));
-      this.late.delete(fetch);
     } else if (this.name) {
       const path = `/v1/feeds/${this.name}/fetches/${encodeURIComponent(fetch)}`;
       this.leaving.add(fetch);
@@ -131,20 +119,6 @@ export class Stream {
   }
 
   /**
-   * Asks again after a while for a fetch for which the server had no room (429); others may end meanwhile.
-   * @param {string} fetch
-   */
-  addLater(fetch) {
-    const { name } = this;
-    clearTimeout(this.late.get(fetch));
-    this.late.set(fetch, setTimeout(() => {
-      this.late.delete(fetch);
-      const after = this.fetches.get(fetch);
-      if (after !== undefined && name !== null && name === this.name) this.addToOpen(fetch, after);
-    }, roomMilliseconds));
-  }
-
-  /**
    * Carries a fetch no more that the server refused; it would do so again.
    * @param {string} fetch
    * @param {FeedProblem} problem
@@ -156,7 +130,7 @@ export class Stream {
   }
 
   open() {
-    this.stopTimers();
+    clearTimeout(this.timer);
     if (this.isResting) return;
     this.isEnded = false;
     this.source?.close();
@@ -197,9 +171,7 @@ export class Stream {
     listen('problem', ({ fetch = null, type = 'unknown', status = 0, detail = '' }) => {
       const problem = { type, status, detail };
       if (fetch === null) this.deliver({ kind: 'problem', fetch, problem });
-      else if (status === 429) {
-        if (this.fetches.has(fetch)) this.addLater(fetch);
-      } else this.refuse(fetch, problem);
+      else this.refuse(fetch, problem);
     });
     source.onerror = () => {
       if (source === this.source) this.lost();
@@ -273,15 +245,8 @@ export class Stream {
     this.close();
   }
 
-  /** A stream that is opened anew names all fetches in its address. */
-  stopTimers() {
-    clearTimeout(this.timer);
-    for (const timer of this.late.values()) clearTimeout(timer);
-    this.late.clear();
-  }
-
   close() {
-    this.stopTimers();
+    clearTimeout(this.timer);
     this.source?.close();
     this.source = null;
     this.name = null;
