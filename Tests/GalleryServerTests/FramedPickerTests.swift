@@ -126,6 +126,19 @@
       }
     }
 
+    @Test("an approval for which there is no room registers no client")
+    func rejected() async throws {
+      try await TestGallery.serving { gallery in
+        for number in 0..<1_000 {
+          try gallery.server.approvedOrigins.approve(["https://a.example"], of: "client \(number)")
+        }
+        let answer = try approve(gallery, Self.origins, of: "a program")
+        #expect(answer.status == 400 && answer.body.contains("limit-exceeded"), "\(answer)")
+        let rows = try #require(try gallery.ask("GET", "/v1/clients").json()["clients"] as? [[String: Any]])
+        #expect(rows.isEmpty, "\(rows)")
+      }
+    }
+
     @Test("an approval ends with its client; one for a client that was never registered lists it")
     func withdrawn() async throws {
       try await TestGallery.serving { gallery in

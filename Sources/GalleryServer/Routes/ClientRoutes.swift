@@ -185,16 +185,25 @@
         try ApprovedOrigins.check(origins, atMost: ApprovedOrigins.limitOfClient)
       }
       let client = call.parameters[0]
-      if approved?.isEmpty == false { try enlist(client, call.server.library) }
-      try call.server.approvedOrigins.approve(approved ?? [], withdrawing: withdrawn ?? [], of: client)
+      try call.server.library.checkName(ofClient: client)
+      let origins = call.server.approvedOrigins
+      let before = origins.origins(of: client)
+      // First, since it may be too many: a client that is registered stays in the list.
+      try origins.approve(approved ?? [], withdrawing: withdrawn ?? [], of: client)
+      do {
+        if approved?.isEmpty == false { try enlist(client, call.server.library) }
+      } catch {
+        // What is not listed cannot be withdrawn there.
+        try origins.approve([], withdrawing: (approved ?? []).filter { !before.contains($0) }, of: client)
+        throw error
+      }
       call.server.watch.wake()
       return Self.origins(call)
     }
 
     /// Registers a client that the library does not know, so that it is listed, with what is approved for it.
     private static func enlist(_ client: String, _ library: PhotoLibrary) throws {
-      try library.checkName(ofClient: client)
-      // The owner is no client of the library.
+      // The owner is not one of the library's clients.
       if client == PhotoLibrary.owner { return }
       if try library.clients().contains(where: { $0.name.exact == client.exact }) { return }
       let registration = ChangeRequest.client(named: client, .register(ClientRegistration()))

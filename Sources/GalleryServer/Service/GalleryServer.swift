@@ -202,6 +202,7 @@
       picking.cancelAll()
       _ = await (renditionsEnd, searchEnd)
       // A removal that has begun ends before another server may take the uploads.
+      uploads.endSweeping()
       await expiry.idle()
       uploads.close()
       // A task of a request that has just ended may hold the cache a moment longer.

@@ -38,6 +38,8 @@
       /// Uploads that made room for others, whose files are still to be removed.
       var leaving: [Upload] = []
       var swept = Date.distantPast
+      /// Whether no further expired upload is to be removed.
+      var isEnding = false
       var isClosed = false
     }
 
@@ -130,7 +132,7 @@
       else { throw .notFound }
     }
 
-    private var isClosed: Bool { state.withLock { $0.isClosed } }
+    private var isEnding: Bool { state.withLock { $0.isEnding } }
 
     private var oldest: Date { environment.now().addingTimeInterval(-quota.seconds) }
 
@@ -382,16 +384,19 @@
         return (folder: folder, uploads: uploads, finished: finished)
       }
       guard let found else { return }
-      // What is left when the uploads are closed, the next server removes.
+      // What is left when the server stops, the next one removes.
       for id in found.finished {
-        guard !isClosed else { return }
+        guard !isEnding else { return }
         found.folder.removeFinished(id)
       }
       for upload in found.uploads {
-        guard !isClosed else { return }
+        guard !isEnding else { return }
         if upload.dropExpired(before: oldest) { state.withLock { $0.uploads[upload.id] = nil } }
       }
     }
+
+    /// Ends a sweep after what it is removing; a later one removes nothing.
+    func endSweeping() { state.withLock { $0.isEnding = true } }
 
     /// Counts no longer the finished uploads of a client that are too old, and the oldest of those that are too many.
     /// - Returns: their identifiers; their records are still to be removed.
