@@ -16,11 +16,11 @@ package struct StoreCore: Sendable {
   package let projections: Projections
   package let libraryEnvironment: LibraryEnvironment
   package let identifier: LocalIdentifier
-  /// What shortens the way back to an earlier moment; nil for a store that is no library's own.
+  /// What shortens the way back to an earlier moment; nil for a store that does not belong to a library.
   package internal(set) var snapshots: SnapshotStore?
   /// Where the library began to be another one than that which it was forked from, oldest first; none for most.
   package var forks: [ForkPoint] = []
-  /// The number of the store's format; nil for a store that is no library's own.
+  /// The number of the store's format; nil for a store that does not belong to a library.
   var format: StoreFormat?
 
   /// What results of this library, and tokens of its views, bear, so that those of another are not taken for its own.
