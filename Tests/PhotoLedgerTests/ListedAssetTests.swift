@@ -60,6 +60,12 @@ struct ListedAssetTests {
       var bytes = JSONBytes(capacity: 1)
       bytes.columns(of: assets)
       #expect(bytes.text() == Self.columns(assets))
+      // Row and details of each: the objects, and what is read of their files one by one.
+      let objects = try result.objects(at: range)
+      #expect(try assets.map { $0.withSHA256 { Array($0) } } == small.library.shownContents(of: objects))
+      var listed = JSONBytes(capacity: 1)
+      listed.columns(of: try small.library.listed(objects))
+      #expect(listed.text() == bytes.text())
     }
   }
 
