@@ -132,8 +132,6 @@
       else { throw .notFound }
     }
 
-    private var isEnding: Bool { state.withLock { $0.isEnding } }
-
     private var oldest: Date { environment.now().addingTimeInterval(-quota.seconds) }
 
     private func opened(_ state: inout State) throws -> UploadFolder {
@@ -386,11 +384,11 @@
       guard let found else { return }
       // What is left when the server stops, the next one removes.
       for id in found.finished {
-        guard !isEnding else { return }
+        guard !state.withLock({ $0.isEnding }) else { return }
         found.folder.removeFinished(id)
       }
       for upload in found.uploads {
-        guard !isEnding else { return }
+        guard !state.withLock({ $0.isEnding }) else { return }
         if upload.dropExpired(before: oldest) { state.withLock { $0.uploads[upload.id] = nil } }
       }
     }
