@@ -180,7 +180,7 @@ package struct AssetDetails: Equatable, Sendable {
   }
 
   /// Whether the files say anything.
-  var isDescribed: Bool { said != nil }
+  package var isDescribed: Bool { said != nil }
 
   package init(resources: [AssetResource] = []) { self.resources = resources }
 

@@ -5,7 +5,7 @@ package import Foundation
 
 extension AssetRow {
   /// The bytes at fixed places; words, so that they lie where a word may be read.
-  typealias FixedBytes = InlineArray<18, UInt64>
+  package typealias FixedBytes = InlineArray<18, UInt64>
 
   /// The places of the fields.
   package enum Layout {
@@ -40,7 +40,7 @@ extension AssetRow {
   }
 
   /// A row without anything.
-  static let blank: FixedBytes = {
+  package static let blank: FixedBytes = {
     var row = AssetRow(number: 0, fixed: FixedBytes(repeating: 0))
     row.sourceType = .userLibrary
     row.timeZoneOffset = nil

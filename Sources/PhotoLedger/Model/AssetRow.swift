@@ -53,7 +53,7 @@ package struct AssetRow: Equatable, Sendable {
 
   package var number: ObjectNumber
   /// The bytes of the table above, but for the burst identifier.
-  var fixed: FixedBytes
+  package internal(set) var fixed: FixedBytes
   package var burstIdentifier: String?
 
   /// A row of an object about which nothing is known but its number, its identifier and when it was added.

@@ -200,8 +200,8 @@ extension LogValue {
 extension RecordWriter where Self: ~Copyable {
   /// Writes a property's value, for the function that each writer has for it.
   ///
-  /// The form is that of the JSON of an asset (AssetJSON.swift). Instants are in UTC: the offset of the place of
-  /// capture is a property of its own.
+  /// The form is that of the JSON of an asset. Instants are in UTC: the offset of the place of capture is a property of
+  /// its own.
   mutating func describe(_ value: FieldValue, of field: AssetField) {
     switch (value, field.form) {
     case (.null, _): null()

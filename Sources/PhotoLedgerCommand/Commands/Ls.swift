@@ -1,3 +1,4 @@
+import LibraryAudit
 import LibraryJSON
 import PhotoLedger
 

@@ -1,4 +1,5 @@
 import Foundation
+package import PhotoLedger
 
 // An asset as JSON: its properties by the table in AssetProperties.swift, then its files.
 //
@@ -153,7 +154,7 @@ package struct AssetLines: Sendable {
 }
 
 /// The texts of a row, of which those that depend on the same bytes as in the row before are copied.
-package struct RowTexts: Sendable {
+struct RowTexts: Sendable {
   /// The words of the row before.
   private var words = AssetRow.blank
   /// Whether the one before had no words beside the row.
@@ -162,11 +163,11 @@ package struct RowTexts: Sendable {
   private var places: [Int] = []
 
   /// The texts of no row yet.
-  package init() {}
+  init() {}
 
   /// Takes a row for the next one.
   /// - Returns: which words of the row differ from the one before, and whether something beside the row may.
-  package mutating func begin(_ row: AssetRow, _ isPlain: Bool) -> UInt32 {
+  mutating func begin(_ row: AssetRow, _ isPlain: Bool) -> UInt32 {
     defer { (words, wasPlain) = (row.fixed, isPlain) }
     guard !places.isEmpty else { return .max }
     var changed = isPlain && wasPlain ? 0 : RowDependency.outside
@@ -179,7 +180,7 @@ package struct RowTexts: Sendable {
   ///   - dependencies: the words of the row that each text depends on.
   ///   - write: writes a text.
   @inline(__always)
-  package mutating func write(
+  mutating func write(
     _ changed: UInt32, _ dependencies: [UInt32], to bytes: inout JSONBytes, _ write: (Int, inout JSONBytes) -> Void
   ) {
     if places.isEmpty { places = Array(repeating: 0, count: dependencies.count + 1) }
@@ -203,16 +204,16 @@ package struct RowTexts: Sendable {
 }
 
 /// The words of a row that the text of a property depends on, a bit for each.
-package enum RowDependency {
+enum RowDependency {
   /// What the row does not hold, and what lies after its words.
   static let outside: UInt32 = 1 << 31
 
-  package static func word(at place: Int) -> UInt32 { 1 << UInt32(place / 8) }
+  static func word(at place: Int) -> UInt32 { 1 << UInt32(place / 8) }
 }
 
 extension AssetProperty.Form {
   /// The words of a row that the text of a property of this form depends on.
-  package var dependency: UInt32 {
+  var dependency: UInt32 {
     typealias Layout = AssetRow.Layout
     func words(_ places: Int...) -> UInt32 { places.reduce(0) { $0 | RowDependency.word(at: $1) } }
     switch self {
