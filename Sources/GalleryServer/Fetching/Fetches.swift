@@ -107,9 +107,7 @@
 
     /// A result is pinned to its state, a permission is not: what was withdrawn ends what is held.
     static func checkMayRead(_ library: PhotoLibrary) throws {
-      switch try library.authorizationStatus(for: .readWrite) {
-      case .authorized, .limited: return
-      default:
+      guard try library.authorizationStatus(for: .readWrite).isGranted else {
         throw Problem(403, "access-denied", "The client '\(library.client)' has no read access to the library.")
       }
     }

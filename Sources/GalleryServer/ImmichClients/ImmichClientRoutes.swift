@@ -99,7 +99,7 @@
     /// - Throws: ``Problem`` 403 for a client that may do neither.
     func listedLibrary() throws -> PhotoLibrary? {
       let library = try library()
-      if try [.authorized, .limited].contains(library.authorizationStatus(for: .readWrite)) { return library }
+      if try library.authorizationStatus(for: .readWrite).isGranted { return library }
       guard try library.authorizationStatus(for: .addOnly) == .authorized else {
         throw Problem(
           403, "access-denied", "The client '\(library.client)' may neither read nor add; the owner can grant it.")

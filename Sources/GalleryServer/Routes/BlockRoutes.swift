@@ -34,7 +34,7 @@
         let key = try call.idempotencyKey()
         let library = try call.library()
         let isKnown = try [.readWrite, .addOnly].contains { level in
-          try [.authorized, .limited].contains(library.authorizationStatus(for: level))
+          try library.authorizationStatus(for: level).isGranted
         }
         return .gather(limit: isKnown ? bodyLimit : bodyLimitWithoutPermission) { request in
           do {

@@ -162,7 +162,7 @@
 
     static func checkMayAdd(_ library: PhotoLibrary) throws {
       guard try library.authorizationStatus(for: .addOnly) != .authorized else { return }
-      guard try [.authorized, .limited].contains(library.authorizationStatus(for: .readWrite)) else {
+      guard try library.authorizationStatus(for: .readWrite).isGranted else {
         throw Problem(403, "access-denied", "The client may not add to the library; the owner can grant it.")
       }
     }

@@ -191,7 +191,7 @@ package final class MediaIntake: Sendable {
 
   /// Whether a client reads the library. One that only adds is not asked about, as a look at the library would do.
   private static func maySee(_ library: PhotoLibrary) throws -> Bool {
-    try [.authorized, .limited].contains(library.authorizationStatus(for: .readWrite))
+    try library.authorizationStatus(for: .readWrite).isGranted
   }
 
   private func metadata(

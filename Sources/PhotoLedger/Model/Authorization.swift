@@ -10,6 +10,12 @@ public enum AuthorizationStatus: Int, Sendable, Hashable, CaseIterable, Codable 
   case authorized = 3
   /// A person said yes, for the assets of a selection; for ``AccessLevel/readWrite`` only.
   case limited = 4
+
+  /// Whether a person said yes, for everything or for a selection.
+  package var isGranted: Bool { self == .authorized || self == .limited }
+
+  /// The status for programs that know nothing of limited access (AU-06).
+  package var withoutLimits: AuthorizationStatus { self == .limited ? .authorized : self }
 }
 
 /// The level of a permission (PHAccessLevel, photokit a.3).

@@ -24,8 +24,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(log n).
   public func authorizationStatus() throws -> AuthorizationStatus {
-    let status = try authorizationStatus(for: .readWrite)
-    return status == .limited ? .authorized : status
+    try authorizationStatus(for: .readWrite).withoutLimits
   }
 
   /// Requests permission for this client (PHPhotoLibrary.requestAuthorization(for:)).

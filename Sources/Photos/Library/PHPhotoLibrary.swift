@@ -303,8 +303,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   @preconcurrency
   open class func requestAuthorization(_ handler: @escaping @Sendable (PHAuthorizationStatus) -> Void) {
     HandlerTasks.begin {
-      let status = await self.requestAuthorization(for: .readWrite)
-      handler(status == .limited ? .authorized : status)
+      handler(await self.requestAuthorization(for: .readWrite).withoutLimits)
     }
   }
 
