@@ -222,7 +222,7 @@ private struct AccessBook {
     var shown: [ObjectNumber: CollectionRow] = [:]
     try t.forEach(in: core.projections.collections, from: 0) { number, bytes in
       let row = try CollectionRow(number: number, encoded: bytes.withUnsafeBytes { Array($0) })
-      if Access.limited(client.number).shows(row) { shown[number] = row }
+      if client.limitedAccess.shows(row) { shown[number] = row }
       return .proceed
     }
     for number in shown.keys { sequences.formUnion(try core.projections.history(of: number, in: t)) }
@@ -303,12 +303,10 @@ private struct AccessBook {
   }
 
   private func matters(of access: Access) -> [Matter] {
-    switch access {
-    case .full: [Matter(ground: .everything, object: nil)]
-    case .limited:
-      selected.map { Matter(ground: .selection, object: $0) } + made.map { Matter(ground: .ownCollection, object: $0) }
-    case .none: []
-    }
+    if access == .full { return [Matter(ground: .everything, object: nil)] }
+    guard access.selection != nil else { return [] }
+    return selected.map { Matter(ground: .selection, object: $0) }
+      + made.map { Matter(ground: .ownCollection, object: $0) }
   }
 
   private mutating func begin(_ matter: Matter, _ origin: AuditOrigin) {

@@ -102,11 +102,11 @@ extension PhotoLibrary {
       let start = try store.commit(of: token, for: client, at: moment, t)
       let permission = try permission(t)
       try checkIsAvailable(start, token, permission, t)
-      switch permission.access {
-      case .none: throw permission.refusal(client, "read the history")
-      case .full: return try changes(after: start, limit, asSeenBy: permission.client, showsTrash, t)
-      case .limited(let number): return try changes(after: start, limit, seenBy: number, showsTrash, t)
+      try permission.checkMayRead(client, "read the history")
+      guard let number = permission.access.selection else {
+        return try changes(after: start, limit, asSeenBy: permission.client, showsTrash, t)
       }
+      return try changes(after: start, limit, seenBy: number, showsTrash, t)
     }
   }
 
@@ -130,26 +130,24 @@ extension PhotoLibrary {
       var start = try since.map { try store.commit(of: $0, for: client, at: moment, t) } ?? 0
       if let since { try checkIsAvailable(start, since, permission, t) }
       start = max(start, max(try store.firstAvailableCommit(at: moment, t), 1) - 1)
-      switch permission.access {
-      case .none: throw permission.refusal(client, "read the history")
-      case .full:
+      try permission.checkMayRead(client, "read the history")
+      guard let number = permission.access.selection else {
         guard start < end else { return ([], nil) }
         let first = max(start, end - min(end, UInt64(limit)))
         let found = try changes(after: first, Int(end - first), asSeenBy: permission.client, true, t)
         return (found.reversed(), first > start ? store.core.token(first) : nil)
-      case .limited(let number):
-        let projections = store.core.projections
-        let (none, all) = (
-          try projections.revisionCount(of: number, through: start, in: t),
-          try projections.revisionCount(of: number, through: end, in: t)
-        )
-        guard none < all else { return ([], nil) }
-        let first = max(none, all - min(all, UInt64(limit)))
-        let before = first > none ? try projections.commit(ofRevision: first, of: number, in: t) ?? start : start
-        let found = try changes(after: before, Int(all - first), seenBy: number, true, t)
-        let next = Token(library: store.core.mark, view: Token.view(of: client), position: first)
-        return (found.reversed(), first > none ? next : nil)
       }
+      let projections = store.core.projections
+      let (none, all) = (
+        try projections.revisionCount(of: number, through: start, in: t),
+        try projections.revisionCount(of: number, through: end, in: t)
+      )
+      guard none < all else { return ([], nil) }
+      let first = max(none, all - min(all, UInt64(limit)))
+      let before = first > none ? try projections.commit(ofRevision: first, of: number, in: t) ?? start : start
+      let found = try changes(after: before, Int(all - first), seenBy: number, true, t)
+      let next = Token(library: store.core.mark, view: Token.view(of: client), position: first)
+      return (found.reversed(), first > none ? next : nil)
     }
   }
 

@@ -194,7 +194,7 @@ extension PhotoLibrary {
   private func checkMayUpload(_ what: String) throws {
     try askIfNeeded()
     let permission = try store.reading { t in try store.core.projections.permission(of: client, in: t) }
-    guard permission.access != .none else { throw permission.refusal(client, what) }
+    try permission.checkMayRead(client, what)
   }
 
   // MARK: Execution

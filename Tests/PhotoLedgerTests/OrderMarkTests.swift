@@ -36,7 +36,7 @@ struct OrderMarkTests {
           continue
         }
         #expect(found == index && without.isEmpty && way == .dated(ascending: ascending), "\(order.name)")
-        query.access = .limited(1)
+        query.access = Access(.limited, of: 1)
         #expect(StoredAnswer(query) == nil, "\(order.name)")
       }
     }

@@ -22,6 +22,13 @@
 //     is this collection shown?                        shows(_:)                 its row
 //     what of a row is shown?                          seen(by:)                 the row
 //     are stacks shown, in rows, conditions, orders?   showsStacks               the access alone
+//     whose members and revisions are read?            selection                 the access alone
+//     what does a client see while it is limited?      limitedAccess             the row of the client
+//                                                      creatorsAccess            the row of its collection
+//     by what do its own additions count?              accessToAdditions         its permission
+//     may it be offered more assets?                   mayBeOfferedMore          the row of the client
+//
+// The cases are private, so no other file can match them: it asks one of these, or compares with `full` and `none`.
 //
 // A limited fetch does not test every asset of the library: it reads the members of the selection
 // (LibraryStore+Fetching.swift), or intersects a stored order with them (SelectedOrders.swift). Which clients a commit
@@ -39,17 +46,26 @@
 // the tree of a result, so they would still be those of the whole library.
 
 /// What of the library a query or a request may touch.
-package enum Access: Hashable, Sendable {
+package struct Access: Hashable, Sendable {
+  private enum Extent: Hashable, Sendable {
+    case full
+    /// The assets that the client has selected, and the collections that it made.
+    case limited(ObjectNumber)
+    case none
+  }
+
+  private let extent: Extent
+
   /// Everything.
-  case full
-  /// The assets that the client has selected, and the collections that it made.
-  case limited(ObjectNumber)
+  package static var full: Access { Access(.full) }
   /// Nothing.
-  case none
+  package static var none: Access { Access(.none) }
+
+  private init(_ extent: Extent) { self.extent = extent }
 
   /// The access of a client by its status for reading and writing.
   package init(_ status: AuthorizationStatus, of client: ObjectNumber) {
-    self =
+    extent =
       switch status {
       case .authorized: .full
       case .limited: .limited(client)
@@ -58,14 +74,14 @@ package enum Access: Hashable, Sendable {
   }
 
   /// The client whose selection decides; nil where none does.
-  package var selection: ObjectNumber? { if case .limited(let client) = self { client } else { nil } }
+  package var selection: ObjectNumber? { if case .limited(let client) = extent { client } else { nil } }
 
   /// Whether an asset is shown, hidden and trashed ones included.
   /// - Parameter place: the place of the asset in the selection of a client at the state in question; called only if it
   ///   decides.
   @inline(__always)
   func showsAsset(_ place: (_ client: ObjectNumber) throws -> OrderKey?) rethrows -> Bool {
-    switch self {
+    switch extent {
     case .full: true
     case .limited(let client): try place(client) != nil
     case .none: false
@@ -74,7 +90,7 @@ package enum Access: Hashable, Sendable {
 
   /// Whether a collection is shown, a deleted one included.
   package func shows(_ row: CollectionRow) -> Bool {
-    switch self {
+    switch extent {
     case .full: true
     case .limited(let client): row.creator == client || row.isBuiltIn
     case .none: false
@@ -82,7 +98,26 @@ package enum Access: Hashable, Sendable {
   }
 
   /// Whether stacks are shown: the top of one may be an asset that a limited client cannot see.
-  var showsStacks: Bool { self == .full }
+  var showsStacks: Bool { extent == .full }
+}
+
+extension Permission {
+  /// The access by which a client's own additions count: a client that is shown nothing has them in its selection.
+  var accessToAdditions: Access {
+    guard access == .none, let client else { return access }
+    return Access(.limited, of: client)
+  }
+}
+
+extension ClientRow {
+  /// What the client is shown.
+  package var access: Access { Access(readWrite.status, of: number) }
+
+  /// What it is shown while its access is limited, whatever its status is.
+  package var limitedAccess: Access { Access(.limited, of: number) }
+
+  /// Whether it may be offered more assets: its access is limited to a selection that is made by hand.
+  var mayBeOfferedMore: Bool { access.selection != nil && followedAlbum == nil }
 }
 
 extension AssetRow {
@@ -94,6 +129,9 @@ extension AssetRow {
 }
 
 extension CollectionRow {
+  /// What the client that made the collection is shown while its access is limited.
+  var creatorsAccess: Access { Access(.limited, of: creator) }
+
   /// The row as an access shows it: a limited client gets the counts, the date and the cover by its own selection.
   func seen(by access: Access) -> CollectionRow {
     guard access.selection != nil, !isBuiltIn else { return self }

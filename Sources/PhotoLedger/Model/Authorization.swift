@@ -47,10 +47,15 @@ package struct Permission: Sendable, Equatable {
   }
 
   package init(_ row: ClientRow) {
-    let access = Access(row.readWrite.status, of: row.number)
+    let access = row.access
     self.init(
       access: access, client: row.number, mayAdd: access != .none || row.addOnly.status == .authorized,
       status: row.readWrite.status, selectionCount: access.selection == nil ? nil : row.selectionCount)
+  }
+
+  /// - Throws: the refusal of an operation by a client that is shown nothing.
+  package func checkMayRead(_ name: String, _ what: String) throws {
+    if access == .none { throw refusal(name, what) }
   }
 
   /// The error for an operation without permission (AU-08, AU-11, FR-18).

@@ -127,7 +127,7 @@ package struct ClientRow: Equatable, Hashable, Sendable {
   }
 
   /// Whether the client does not have full access, so that its view has a history of its own.
-  package var hasOwnView: Bool { readWrite.status != .authorized }
+  package var hasOwnView: Bool { access != .full }
 }
 
 /// What a client was given by one picking session; the number is the recording event's, and the container's.

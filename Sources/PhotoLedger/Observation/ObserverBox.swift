@@ -187,12 +187,8 @@ extension Observation {
   fileprivate func hasCommits(seenBy client: String, after commit: UInt64, through limit: UInt64) throws -> Bool {
     try core.environment.read { t in
       let permission = try core.projections.permission(of: client, in: t)
-      switch permission.access {
-      case .full: return true
-      case .none: return false
-      case .limited(let number):
-        return try !core.projections.revisions(of: number, after: commit, through: limit, most: 1, in: t).isEmpty
-      }
+      guard let number = permission.access.selection else { return permission.access == .full }
+      return try !core.projections.revisions(of: number, after: commit, through: limit, most: 1, in: t).isEmpty
     }
   }
 }

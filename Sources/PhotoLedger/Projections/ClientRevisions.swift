@@ -40,7 +40,7 @@ extension Projections {
     var found: Set<ObjectNumber> = []
     func add(_ client: ObjectNumber) throws {
       guard client != 0, !found.contains(client) else { return }
-      if try self.client(client, in: t)?.readWrite.status == .limited { found.insert(client) }
+      if try self.client(client, in: t)?.access.selection != nil { found.insert(client) }
     }
     func addItself(_ client: ObjectNumber) throws {
       if try self.client(client, in: t)?.hasOwnView ?? false { found.insert(client) }
@@ -77,10 +77,9 @@ extension Projections {
     }
     guard let container = try collection(arranged.container, in: t) else { return [] }
     if container.kind == .album {
-      let creator = container.creator
-      guard creator != 0 else { return [] }
-      for place in arranged.places where try shows(place.child, to: .limited(creator), in: t) { return [creator] }
-      return []
+      guard container.creator != 0 else { return [] }
+      let access = container.creatorsAccess
+      return try arranged.places.contains { try shows($0.child, to: access, in: t) } ? [container.creator] : []
     }
     let children = try arranged.places.compactMap { try collection($0.child, in: t) }
     return Set(

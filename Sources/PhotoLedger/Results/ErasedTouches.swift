@@ -77,15 +77,11 @@ extension LibraryStore {
   func erasure(since sequence: UInt64, seenBy access: Access, _ t: borrowing StoreReading) throws -> UInt64? {
     let last = try lastErasure(t)
     guard last > sequence else { return nil }
-    switch access {
-    case .full: return last
-    case .none: return nil
-    case .limited(let client):
-      let erased = try members(of: client, at: sequence, t).count { member in
-        try assetRow(member.number, at: sequence, t)?.isErased ?? false
-      }
-      return erased > 0 ? UInt64(erased) : nil
+    guard let selection = access.selection else { return access == .full ? last : nil }
+    let erased = try members(of: selection, at: sequence, t).count { member in
+      try assetRow(member.number, at: sequence, t)?.isErased ?? false
     }
+    return erased > 0 ? UInt64(erased) : nil
   }
 
   /// The error for a result of an earlier state that can no longer be worked out.

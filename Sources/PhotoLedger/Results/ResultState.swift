@@ -200,11 +200,8 @@ extension FetchContext {
   /// one commit.
   func mayBegin(_ query: Query, _ window: Window) -> Bool {
     guard window.offset == 0 else { return false }
-    return switch query.access {
-    case .full: true
-    case .limited: (selectionCount ?? 0) > BegunResult.firstCount
-    case .none: false
-    }
+    guard query.access.selection != nil else { return query.access == .full }
+    return (selectionCount ?? 0) > BegunResult.firstCount
   }
 }
 

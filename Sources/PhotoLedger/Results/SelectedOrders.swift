@@ -172,7 +172,7 @@ private struct SelectedOrder {
   let way: StoredWay
 
   init?(_ query: Query) {
-    guard case .limited(let client) = query.access, query.scope == .library else { return nil }
+    guard let client = query.access.selection, query.scope == .library else { return nil }
     var query = query
     query.access = .full
     guard let answer = StoredAnswer(query), case .order(let index, let without, let way) = answer.source else {

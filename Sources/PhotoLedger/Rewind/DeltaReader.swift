@@ -414,7 +414,7 @@ private struct Notes {
   private mutating func settleCollections(_ overlay: StateOverlay) {
     for (number, after) in unsettledCollections {
       let before = overlay.collections[number] ?? nil
-      let creator = (after ?? before).map { Access.limited($0.creator) } ?? .full
+      let creator = (after ?? before)?.creatorsAccess ?? .full
       if before?.visible != after?.visible { delta.collections[number]?.isVisiblyChanged = true }
       if before?.seen(by: creator).visible != after?.seen(by: creator).visible {
         delta.collections[number]?.isChangedForLimited = true

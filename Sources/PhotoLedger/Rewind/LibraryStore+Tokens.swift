@@ -18,7 +18,7 @@ extension LibraryStore {
   ) throws -> UInt64 {
     try checkLibrary(of: token)
     let permission = try permission(of: client, at: moment, t)
-    if permission.access == .none { throw permission.refusal(client, "read the history") }
+    try permission.checkMayRead(client, "read the history")
     return try commit(of: token, for: client, permission, at: moment, t)
   }
 

@@ -72,12 +72,10 @@ extension PhotoLibrary {
   public func at(date: Date) throws -> PhotoLibrary {
     try at { t in
       let permission = try store.core.projections.permission(of: client, in: t)
-      let commit: UInt64
-      switch permission.access {
-      case .none: throw permission.refusal(client, "read earlier states")
-      case .full: commit = try store.core.log.lastCommit(atOrBefore: date.microseconds, in: t) ?? 0
-      case .limited(let number): commit = try store.lastRevision(of: number, atOrBefore: date, t)
-      }
+      try permission.checkMayRead(client, "read earlier states")
+      let commit =
+        try permission.access.selection.map { try store.lastRevision(of: $0, atOrBefore: date, t) }
+        ?? store.core.log.lastCommit(atOrBefore: date.microseconds, in: t) ?? 0
       return try store.moment(ofCommit: commit, at: date, t)
     }
   }

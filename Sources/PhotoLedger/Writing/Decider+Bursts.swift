@@ -24,8 +24,7 @@ extension Decider {
     guard let burst else { return }
     let members = try projections.assets(ofBurst: burst, in: t)
     let isBlind = permission.access == .none
-    var counted = permission.access
-    if isBlind, let client = permission.client { counted = .limited(client) }
+    let counted = permission.accessToAdditions
     let known = try members.filter { try projections.shows($0, to: counted, in: t) }
     guard known.count < Self.burstLimit else {
       throw LibraryError(

@@ -13,20 +13,18 @@ extension Decider {
   /// - Throws: ``LibraryError`` `.accessRestricted` or `.accessUserDenied` (AU-08, AU-11, FR-18).
   func checkPermission(for request: ChangeRequest) throws {
     if case .client(let name, let change) = request { return try checkPermission(for: change, of: name) }
-    switch permission.access {
-    case .full: return
-    case .limited:
-      switch request {
-      case .mergeAssets: throw permission.refusal(client, "merge assets")
-      case .stackAssets, .unstackAssets: throw permission.refusal(client, "stack assets")
-      case .purgeAssets, .eraseAssets: throw permission.refusal(client, "remove assets permanently")
-      case .shortenHistory: throw permission.refusal(client, "shorten the history")
-      case .undo: throw permission.refusal(client, "undo commits")
-      default: return
-      }
-    case .none:
+    if permission.access == .full { return }
+    if permission.access == .none {
       if case .createAsset = request, permission.mayAdd { return }
       throw permission.refusal(client, permission.mayAdd ? "do anything but add assets" : "change the library")
+    }
+    switch request {
+    case .mergeAssets: throw permission.refusal(client, "merge assets")
+    case .stackAssets, .unstackAssets: throw permission.refusal(client, "stack assets")
+    case .purgeAssets, .eraseAssets: throw permission.refusal(client, "remove assets permanently")
+    case .shortenHistory: throw permission.refusal(client, "shorten the history")
+    case .undo: throw permission.refusal(client, "undo commits")
+    default: return
     }
   }
 

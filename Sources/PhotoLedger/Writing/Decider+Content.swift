@@ -460,7 +460,7 @@ extension Decider {
           guard let asset = try projections.asset(place.child, in: t) else { continue }
           let shift = place.old == nil ? 1 : -1
           if asset.isVisible { arranged.countShift += shift }
-          if asset.isVisibleInSelections, try isSelected(place.child, by: row.creator, t) {
+          if asset.isVisibleInSelections, try isSelected(place.child, byCreatorOf: row, t) {
             arranged.creatorShift += shift
           }
         }
@@ -475,9 +475,9 @@ extension Decider {
   }
 
   func isSelected(
-    _ asset: ObjectNumber, by client: ObjectNumber, _ t: borrowing WriteTransaction
+    _ asset: ObjectNumber, byCreatorOf row: CollectionRow, _ t: borrowing WriteTransaction
   ) throws -> Bool {
-    try client != 0 && projections.shows(asset, to: .limited(client), in: t)
+    try row.creator != 0 && projections.shows(asset, to: row.creatorsAccess, in: t)
   }
 
   /// Whether the client that made a container may know of some of the members that are arranged in it (AU-01).
@@ -492,7 +492,7 @@ extension Decider {
       return true
     }
     return try places.contains { place in
-      try projections.shows(place.child, isAsset: row.kind != .folder, to: .limited(row.creator), in: t)
+      try projections.shows(place.child, isAsset: row.kind != .folder, to: row.creatorsAccess, in: t)
     }
   }
 

@@ -119,8 +119,8 @@ extension Decider {
   private func isShownToCreator(
     _ asset: LocalIdentifier, of row: CollectionRow, _ t: borrowing WriteTransaction
   ) throws -> Bool {
-    guard let member = try shownMember(asset, of: row, to: .limited(row.creator), t) else { return false }
-    return try isSelected(member, by: row.creator, t)
+    guard let member = try shownMember(asset, of: row, to: row.creatorsAccess, t) else { return false }
+    return try isSelected(member, byCreatorOf: row, t)
   }
 
   private mutating func recordCover(

@@ -66,13 +66,11 @@ final class Prompting: StorePart, AccessAsking {
     guard client != PhotoLibrary.owner, let prompt = state.withLock({ $0.prompt }), store.availability.reason == nil
     else { return }
     let row = try store.reading { t in try store.core.projections.client(named: client, in: t) }
-    switch row?.readWrite.status ?? .notDetermined {
-    case .notDetermined where row?.addOnly.status ?? .notDetermined == .notDetermined:
-      _ = try ask(about: client, for: .readWrite, prompt, in: store)
-    case .limited where row?.preventsLimitedAlert == false && row?.followedAlbum == nil:
-      guard state.withLock({ $0.reminded.insert(client.exact).inserted }) else { return }
+    if let row, row.mayBeOfferedMore {
+      guard !row.preventsLimitedAlert, state.withLock({ $0.reminded.insert(client.exact).inserted }) else { return }
       _ = try offerMore(to: client, in: store)
-    default: break
+    } else if AccessLevel.allCases.allSatisfy({ row?[$0].status ?? .notDetermined == .notDetermined }) {
+      try ask(about: client, for: .readWrite, prompt, in: store)
     }
   }
 
@@ -162,14 +160,14 @@ final class Prompting: StorePart, AccessAsking {
     guard let prompt = state.withLock({ $0.prompt }) else { return [] }
     return try asking.withLock { _ in
       guard let row = try store.reading({ t in try store.core.projections.client(named: client, in: t) }),
-        row.readWrite.status == .limited, row.followedAlbum == nil
+        row.mayBeOfferedMore
       else { return [] }
       let library = PhotoLibrary(store: store, client: PhotoLibrary.owner)
       let chosen = distinct(prompt.offerMore(to: try store.reading { t in try store.client(row, t) }, in: library))
       let added = try store.reading { t in
         try chosen.filter { identifier in
           guard let object = try store.core.projections.object(identifier, in: t), object.isAsset else { return true }
-          return try !store.core.projections.shows(object.number, to: .limited(row.number), in: t)
+          return try !store.core.projections.shows(object.number, to: row.access, in: t)
         }
       }
       return try Self.grant(added, in: store) { left in
