@@ -30,7 +30,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 extension Rule {
   static let all: [Rule] = [
     lineLength, noReminders, noForcedTry, guardedState, noFoundationBelow, arrows, arrowsOfTests, logKnowsNoPhoto,
-    onlyOneTouchesLMDB, locksOfFiles, locksOfTests,
+    onlyOneTouchesLMDB, limitedNamed, locksOfFiles, locksOfTests,
     documented, fieldsOfComments, passedIn, fileLength, knownRoom, prose, sentencesOfTraps,
     problemsInOnePlace, eventsNamed, typesNamed, parametersNamed, privateUsed,
   ]
@@ -183,6 +183,23 @@ extension Rule {
     },
     check: { source in
       source.imports.filter { $0.module == "CLMDB" }.map { Finding(source, $0.line, "imports CLMDB") }
+    })
+
+  /// The compiler keeps the cases of `Access` to its file; this keeps others from deciding by the status instead.
+  static let limitedNamed = Rule(
+    "what limited access means is asked of Access",
+    appliesTo: { path in
+      let naming = [
+        "PhotoLedger/Model/Access.swift", "PhotoLedger/Model/Authorization.swift", "PhotoLedger/Model/Client.swift",
+        "PhotoLedger/Writing/Decider+Clients.swift", "PhotoLedger/Writing/Prompting.swift",
+        "LibraryAudit/AccessIntervals.swift",
+      ]
+      return (modulesOfTheLibrary + ["LibraryUploads"]).contains { path.hasPrefix("Sources/\($0)/") }
+        && !naming.contains { path == "Sources/\($0)" }
+    },
+    check: { source in
+      source.code.indices.filter { source.code[$0].holds(".limited") && source.code[$0].contains(#/\.limited(?!\w)/#) }
+        .map { Finding(source, $0, "names the status 'limited'") }
     })
 
   /// Closing alone does not release such a lock; `FileLock` says why.

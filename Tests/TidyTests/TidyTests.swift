@@ -179,6 +179,13 @@ struct RuleTests {
     Case(rule: .onlyOneTouchesLMDB, path: "Sources/EventLog/A.swift", contents: "import CLMDB", line: 1),
     Case(rule: .onlyOneTouchesLMDB, path: "Benchmarks/Store/A.swift", contents: "import CLMDB", line: 1),
     Case(rule: .onlyOneTouchesLMDB, path: "Benchmarks/Floors/A.swift", contents: "import CLMDB", line: nil),
+    Case(
+      rule: .limitedNamed, path: "Sources/LibraryAudit/A.swift",
+      contents: "// .limited\nlet a = row.limitedAccess\nif b == .limited {}", line: 3),
+    Case(
+      rule: .limitedNamed, path: "Sources/PhotoLedger/Model/Access.swift",
+      contents: "case .limited(let a): a", line: nil),
+    Case(rule: .limitedNamed, path: "Sources/GalleryServer/A.swift", contents: "a(.limited)", line: nil),
     Case(rule: .locksOfFiles, path: "Sources/GalleryServer/A.swift", contents: "flock(number, LOCK_EX)", line: 1),
     Case(rule: .locksOfFiles, path: "Sources/PhotoLedger/Files/FileLock.swift", contents: "flock(a, b)", line: nil),
     Case(rule: .locksOfTests, path: "Tests/ATests/A.swift", contents: "\nflock(a, LOCK_EX)\nclose(a)", line: 2),
