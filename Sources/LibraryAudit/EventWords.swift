@@ -11,7 +11,7 @@ package import PhotoLedger
 //
 // Rejected: the same values for a comparison of libraries and for an undo. Those compare states, not events: what was
 // changed and changed back is no difference, and a conflict names a value that no event holds. They share the names of
-// properties and `LogValue(_:of:)`.
+// properties, `LogValue(_:of:)` and `CollectionProperty.value(of:_:)`.
 
 /// The names of the objects that an event names, by number.
 struct EventNames {
@@ -505,11 +505,10 @@ extension PickRow {
 extension CollectionRow {
   fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
     writer.field("collection") { $0.object(number, names) }
-    writer.field("kind", word)
-    writer.field("localizedTitle", title)
-    writer.field("parent") { $0.object(parent, names) }
-    writer.field("creationDate", creationDate)
-    if let query { writer.field("predicate", query.format) }
+    for property in CollectionProperty.logged {
+      let value = property.value(of: self) { names.spelling($0) }
+      if value != .null || property.places.isLoggedAsNull { writer.field(property.name) { $0.write(value) } }
+    }
   }
 }
 
@@ -531,8 +530,7 @@ extension CollectionEdited {
 
   fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
     writer.field("collection") { $0.object(number, names) }
-    for change in changes { writer.change(change.name, change.values) { $0.write($1) } }
-    if let creatorCover { writer.change("creatorCover", creatorCover) { $0.asset($1) } }
+    for change in logged { writer.change(change.name, change.values) { $0.write($1) } }
   }
 }
 

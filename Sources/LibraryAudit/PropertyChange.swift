@@ -156,12 +156,11 @@ extension AuditReader {
     guard row.number == number else {
       return [PropertyValues("members", .null, .place("member", try spelling(row.number, t), existence.key))]
     }
-    var values = [PropertyValues("kind", .null, .text(row.word))]
-    if let title = row.title { values.append(PropertyValues("localizedTitle", .null, .text(title))) }
-    values.append(PropertyValues("creationDate", .null, .date(row.creationDate)))
-    values.append(PropertyValues("modificationDate", .null, .date(row.modificationDate)))
-    if let query = row.query { values.append(PropertyValues("predicate", .null, .text(query.format))) }
-    if row.creator != 0 { values.append(PropertyValues("creator", .null, .text(try spelling(row.creator, t)))) }
+    var values: [PropertyValues] = []
+    for property in CollectionProperty.inHistory {
+      let value = try property.value(of: row) { try $0 == 0 ? nil : spelling($0, t) }
+      if value != .null { values.append(PropertyValues(property.name.description, .null, value)) }
+    }
     return try values + self.values(entering: row.parent, at: existence.key, t)
   }
 

@@ -80,10 +80,11 @@ extension JSON {
     case .optionalDate(let read): self = JSON(read(row).map { DateText.instant($0) })
     case .text(let read): self = JSON(read(row))
     case .count(let read): self = read(row).map { .integer(Int64($0)) } ?? .null
-    case .kind(_, let name): self = .text(name(row))
+    case .kind: self = .text(row.kind.name)
     case .optionalKind(_, let name): self = JSON(name(row))
     case .bool(let read): self = .bool(read(row))
     case .asset(let read): self = JSON(read(row)?.spelled(as: .asset))
+    case .object: preconditionFailure("The JSON of a collection names no object by its number.")
     }
   }
 

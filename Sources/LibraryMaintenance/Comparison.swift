@@ -275,25 +275,20 @@ private struct DifferenceReader {
   private mutating func changes(
     _ before: CollectionRow?, _ after: CollectionRow?, _ t: borrowing StoreReading
   ) throws -> [ObjectDifference.Change] {
-    let (old, new) = (try fields(before, t), try fields(after, t))
-    return zip(old, new).compactMap { old, new in
-      old.value == new.value ? nil : .init(property: old.name, old: old.value, new: new.value)
+    var changes: [ObjectDifference.Change] = []
+    for property in CollectionProperty.compared {
+      let (old, new) = (try value(of: property, in: before, t), try value(of: property, in: after, t))
+      if old != new { changes.append(.init(property: property.name.description, old: old, new: new)) }
     }
+    return changes
   }
 
-  /// The same names in the same order for every collection, and for none.
-  private mutating func fields(_ row: CollectionRow?, _ t: borrowing StoreReading) throws -> [LogValue.Field] {
-    var parent: String?
-    if let row, row.parent != 0 { parent = try name(row.parent, t)?.spelling }
-    return [
-      .init("localizedTitle", row?.title.map(LogValue.text) ?? .null),
-      .init("parent", parent.map(LogValue.text) ?? .null),
-      .init("predicate", row?.query.map { .text($0.format) } ?? .null),
-      .init("cover", row?.cover.map { .text($0.spelled(as: .asset)) } ?? .null),
-      .init("estimatedAssetCount", row.map { .integer(Int64($0.assetCount)) } ?? .null),
-      .init("creationDate", row.map { .date($0.creationDate) } ?? .null),
-      .init("modificationDate", row.map { .date($0.modificationDate) } ?? .null),
-    ]
+  /// A property of a collection; null without one.
+  private mutating func value(
+    of property: CollectionProperty, in row: CollectionRow?, _ t: borrowing StoreReading
+  ) throws -> LogValue {
+    guard let row else { return .null }
+    return try property.value(of: row) { try $0 == 0 ? nil : name($0, t)?.spelling }
   }
 
   private mutating func name(_ number: ObjectNumber, _ t: borrowing StoreReading) throws -> ObjectNames.Name? {

@@ -58,6 +58,22 @@ struct CollectionPropertyTests {
     #expect(read == event)
   }
 
+  @Test("a row of every property is read as it was written")
+  func rowBytes() throws {
+    var row = Self.row
+    row.kind = .smartAlbum
+    (row.modificationDate, row.deletedDate) = (row.creationDate + 1, row.creationDate + 2)
+    (row.parent, row.assetCount, row.memberCount, row.creator, row.creatorCount) = (1, 2, 3, 4, 5)
+    (row.creatorDate, row.cover) = (row.creationDate + 3, LocalIdentifier(high: 5, low: 6))
+    row.query = SmartAlbumQuery(.smartAlbumGeneric, format: "favorite == 1")
+    let usual = CollectionRow(
+      number: 0, identifier: LocalIdentifier(high: 0, low: 0), kind: .album, title: nil, date: .distantPast)
+    for (own, other) in zip(Mirror(reflecting: row).children, Mirror(reflecting: usual).children) {
+      #expect("\(own.value)" != "\(other.value)", "The row of this test has nothing in \(own.label ?? "").")
+    }
+    #expect(try CollectionRow(number: 7, encoded: row.encoded()) == row)
+  }
+
   @Test("the inverse of an edit of every property restores the row")
   func inverse() throws {
     var row = Self.row
@@ -75,10 +91,66 @@ struct CollectionPropertyTests {
   func words() {
     let names = Self.edited.changes.map { $0.name.description }
     #expect(names == ["localizedTitle", "modificationDate", "deletedDate", "cover"])
+    #expect(Self.edited.logged.map { $0.name.description } == names + ["creatorCover"])
     #expect(Self.edited.changes.first?.values == Replacement<LogValue>(old: .text("Alps"), new: .null))
     var alone = CollectionEdited(number: 7)
     (alone.creatorDate, alone.creatorCover) = (Self.edited.creatorDate, Self.edited.creatorCover)
     #expect(alone.changes.isEmpty && alone.isForCreatorAlone && !Self.edited.isForCreatorAlone)
+  }
+
+  @Test("an edit is hidden from the creator that chooses a cover and changes nothing that the creator sees")
+  func hiddenEdits() {
+    var edited = CollectionEdited(number: 7)
+    edited.modificationDate = Self.edited.modificationDate
+    #expect(!edited.isHiddenFromCreator)
+    edited.cover = Self.edited.cover
+    #expect(edited.isHiddenFromCreator)
+    let seen: [(inout CollectionEdited) -> Void] = [
+      { $0.title = Self.edited.title }, { $0.deletedDate = Self.edited.deletedDate },
+      { $0.creatorDate = Self.edited.creatorDate }, { $0.creatorCover = Self.edited.creatorCover },
+    ]
+    for change in seen {
+      var other = edited
+      change(&other)
+      #expect(!other.isHiddenFromCreator)
+    }
+  }
+
+  @Test("the log, a history and a comparison list properties in their own orders, each at a place of its own")
+  func lists() {
+    func names(_ properties: [CollectionProperty]) -> [String] { properties.map { $0.name.description } }
+    #expect(
+      names(CollectionProperty.logged) == ["kind", "localizedTitle", "parent", "creationDate", "predicate"])
+    #expect(
+      names(CollectionProperty.inHistory)
+        == ["kind", "localizedTitle", "creationDate", "modificationDate", "predicate", "creator"])
+    #expect(
+      names(CollectionProperty.compared)
+        == [
+          "localizedTitle", "parent", "predicate", "cover", "estimatedAssetCount", "creationDate", "modificationDate",
+        ])
+    let places = CollectionProperty.all.map(\.places)
+    for taken in [places.compactMap(\.log), places.compactMap(\.history), places.compactMap(\.comparison)] {
+      #expect(taken.sorted() == Array(1...taken.count))
+    }
+  }
+
+  @Test("a comparison names the values of a row, and a property that it names is one that clients see")
+  func compared() {
+    var other = Self.row
+    (other.title, other.cover, other.assetCount) = (nil, Self.cover, 3)
+    (other.creationDate, other.modificationDate) = (Self.row.creationDate + 1, Self.row.modificationDate + 1)
+    other.parent = 12
+    let values = CollectionProperty.compared.map { $0.value(of: other) { "folder \($0)" } }
+    #expect(
+      values == [
+        .null, .text("folder 12"), .null, .text(Self.cover.spelled(as: .asset)), .integer(3), .date(other.creationDate),
+        .date(other.modificationDate),
+      ])
+    // The folder is a place, and the query of a smart album does not change.
+    let seen = Set(CollectionProperty.compared.map { $0.name.description }).subtracting(["parent", "predicate"])
+    let visible = Mirror(reflecting: Self.row.visible).children.compactMap(\.label)
+    #expect(seen == Set(visible.map { ["title": "localizedTitle", "assetCount": "estimatedAssetCount"][$0] ?? $0 }))
   }
 
   @Test("a row that holds another value than the edit replaced is a mismatch, and the property is named")

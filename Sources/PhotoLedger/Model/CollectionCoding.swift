@@ -1,7 +1,8 @@
 import EventLog
 import Foundation
 
-// A collection's row in CBOR: the same bytes in events and in the projection.
+// A collection's row in CBOR: the same bytes in events and in the projection. They are written and read by hand, since
+// a fetch reads a row for each collection; CollectionPropertyTests fails for a property that is forgotten here.
 
 extension CollectionRow {
   package func encoded() -> [UInt8] {

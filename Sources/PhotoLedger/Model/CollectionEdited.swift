@@ -2,8 +2,8 @@ import EventLog
 package import Foundation
 
 // An edit of a collection. It has each property by its type; the payload's bytes, the inverse, what the edit does to a
-// row, its words and its undo follow from the entries of CollectionProperties.swift. Those hold closures: edits of
-// collections are rare. What the creator of a collection sees of an edit is said here by hand.
+// row, its words, its undo and what the collection's creator sees of it follow from the entries of
+// CollectionProperties.swift. Those hold closures: edits of collections are rare.
 
 /// An edit of one collection's own properties.
 package struct CollectionEdited: Equatable, Sendable {
@@ -28,12 +28,22 @@ package struct CollectionEdited: Equatable, Sendable {
 
   /// Whether the creator, while it is limited to its selection, sees nothing of the edit.
   package var isHiddenFromCreator: Bool {
-    cover != nil && title == nil && deletedDate == nil && creatorDate == nil && creatorCover == nil
+    cover != nil && !CollectionProperty.edited.contains { $0.log.seen != .byOthers && $0.log.isChanged(self) }
   }
 
-  /// What the log says that was changed, in the order of the payload; nothing that the creator alone sees.
-  package var changes: [(name: StaticString, values: Replacement<LogValue>)] {
-    CollectionProperty.edited.compactMap { one in one.log.values(self).map { (name: one.name, values: $0) } }
+  /// What the log says that was changed, in the order of the payload.
+  package var logged: [(name: StaticString, values: Replacement<LogValue>)] { values { _ in true } }
+
+  /// The same without what the creator alone sees.
+  package var changes: [(name: StaticString, values: Replacement<LogValue>)] { values { $0.seen != .byCreator } }
+
+  private func values(
+    _ isWanted: (EditedProperty) -> Bool
+  ) -> [(name: StaticString, values: Replacement<LogValue>)] {
+    CollectionProperty.edited.compactMap { one in
+      guard isWanted(one.log), let values = one.log.values(self) else { return nil }
+      return (name: one.name, values: values)
+    }
   }
 
   var inverse: CollectionEdited {
@@ -45,10 +55,21 @@ package struct CollectionEdited: Equatable, Sendable {
 
 /// How edits hold a property of collections.
 struct EditedProperty: Sendable {
+  /// Who sees the change of a collection whose creator is limited to its selection.
+  enum Audience: Sendable {
+    case byAll
+    /// All but the creator, which has a property of its own for it.
+    case byOthers
+    /// The creator alone.
+    case byCreator
+  }
+
   /// The field of the payload; never used again for anything else.
   let number: UInt64
   /// What becomes of it when commits are undone; nil where UndoPlan+Collections.swift has a rule for it.
   let undoing: AssetProperty.Undoing?
+  let seen: Audience
+  let isChanged: @Sendable (CollectionEdited) -> Bool
   let write: @Sendable (CollectionEdited, inout FieldWriter) -> Void
   let read: @Sendable (inout CBORReader, inout CollectionEdited) throws -> Void
   /// False where the row does not hold the value that the edit replaced.
@@ -57,7 +78,7 @@ struct EditedProperty: Sendable {
   let revert: @Sendable (CollectionEdited, CollectionRow?, inout CollectionEdited) -> Void
   /// Takes the change into an edit that composes those before it.
   let note: @Sendable (CollectionEdited, inout CollectionEdited) -> Void
-  /// The change as the log has it; nil where there is none, and for what the creator alone sees.
+  /// The change as the log has it; nil where there is none, and for what the log does not name.
   let values: @Sendable (CollectionEdited) -> Replacement<LogValue>?
 
   init<Value>(
@@ -65,9 +86,11 @@ struct EditedProperty: Sendable {
     of value: any WritableKeyPath<CollectionRow, Value> & Sendable,
     _ write: @escaping @Sendable (inout CBORWriter, Value) -> Void,
     _ read: @escaping @Sendable (inout CBORReader) throws -> Value,
-    _ logged: (@Sendable (Value) -> LogValue)? = nil, undo undoing: AssetProperty.Undoing? = nil
+    _ logged: (@Sendable (Value) -> LogValue)? = nil, undo undoing: AssetProperty.Undoing? = nil,
+    seen: Audience = .byAll
   ) {
-    (self.number, self.undoing) = (number, undoing)
+    (self.number, self.undoing, self.seen) = (number, undoing, seen)
+    isChanged = { $0[keyPath: change] != nil }
     self.write = { edited, fields in if let pair = edited[keyPath: change] { fields.pair(number, pair, write) } }
     self.read = { reader, edited in edited[keyPath: change] = try reader.pair(read) }
     apply = { edited, row in
