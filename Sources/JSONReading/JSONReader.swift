@@ -1,3 +1,5 @@
+import PhotoLedger
+
 /// Why a text is no JSON.
 package struct JSONError: Error, CustomStringConvertible {
   /// What is wrong, and at which byte, without a full stop.
@@ -247,11 +249,10 @@ package struct JSONReader {
   }
 
   private mutating func hexadecimal() throws(JSONError) -> UInt32 {
-    let digits = bytes[position...].prefix(4)
-    guard digits.count == 4, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-      let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
-    else { throw error("expected four hexadecimal digits") }
+    guard let unit = [UInt8].spelled(by: bytes[position...].prefix(4)), unit.count == 2 else {
+      throw error("expected four hexadecimal digits")
+    }
     position += 4
-    return value
+    return UInt32(unit[0]) << 8 | UInt32(unit[1])
   }
 }

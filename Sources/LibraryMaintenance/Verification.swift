@@ -245,7 +245,7 @@ extension PhotoLibrary {
   }
 
   private func defect(_ name: String, _ key: RawSpan, _ what: String) -> Verification.Defect {
-    let digits = key.withUnsafeBytes { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+    let digits = key.withUnsafeBytes { $0.hexadecimal }
     return Verification.Defect(
       place: "\(name) \(digits)", description: "The projection \(name) \(what), at the key \(digits); run `rebuild`.",
       isInProjection: true)

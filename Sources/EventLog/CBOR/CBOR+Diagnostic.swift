@@ -145,13 +145,7 @@ private struct DiagnosticText: ~Copyable {
 
   mutating func hexadecimal(_ bytes: UnsafeRawBufferPointer) {
     put("h'")
-    let place = room(2 * bytes.count)
-    for index in bytes.indices {
-      let nibbles = UInt16(bytes[index] &>> 4) | UInt16(bytes[index] & 15) &<< 8
-      // 6 more than a digit above 9 reaches the bit above the nibble; 0x27 lies between the digits and the letters.
-      let digits = 0x3030 &+ nibbles &+ ((nibbles &+ 0x0606) &>> 4 & 0x0101) &* 0x27
-      place.storeBytes(of: digits.littleEndian, toByteOffset: 2 &* index, as: UInt16.self)
-    }
+    HexadecimalDigits.spell(bytes, at: room(2 * bytes.count))
     put("'")
   }
 
@@ -169,14 +163,10 @@ private struct DiagnosticText: ~Copyable {
         room(1).storeBytes(of: byte, as: UInt8.self)
       } else {
         put("u00")
-        let place = room(2)
-        place.storeBytes(of: Self.digit(byte >> 4), as: UInt8.self)
-        place.storeBytes(of: Self.digit(byte & 15), toByteOffset: 1, as: UInt8.self)
+        room(2).storeBytes(of: HexadecimalDigits.lowercase(byte), as: UInt16.self)
       }
     }
     put(UnsafeRawBufferPointer(rebasing: bytes[plain...]))
     put(isQuoted ? "\\\"" : "\"")
   }
-
-  private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 }

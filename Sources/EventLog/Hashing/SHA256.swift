@@ -23,13 +23,8 @@ public struct SHA256Digest: Sendable, Hashable, Comparable, CustomStringConverti
 
   /// The digest that 64 hexadecimal digits spell; nil for any other text.
   public init?(hexadecimal text: some StringProtocol) {
-    let digits = Array(text.utf8)
-    guard digits.count == 2 * Self.byteCount else { return nil }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: digits.count, by: 2) {
-      let pair = digits[index...index + 1].map { Character(Unicode.Scalar($0)).hexDigitValue }
-      guard let high = pair[0], let low = pair[1] else { return nil }
-      bytes.append(UInt8(high << 4 | low))
+    guard text.utf8.count == 2 * Self.byteCount, let bytes = HexadecimalDigits.bytes(spelledBy: text.utf8) else {
+      return nil
     }
     self.init(bytes.span.bytes)
   }
@@ -54,18 +49,7 @@ public struct SHA256Digest: Sendable, Hashable, Comparable, CustomStringConverti
   public var bytes: [UInt8] { withUnsafeBytes { [UInt8]($0) } }
 
   /// The 64 hexadecimal digits, lower case.
-  public var description: String {
-    let digits = Array("0123456789abcdef".utf8)
-    return withUnsafeBytes { bytes in
-      String(unsafeUninitializedCapacity: 2 * bytes.count) { text in
-        for (index, byte) in bytes.enumerated() {
-          text[2 * index] = digits[Int(byte >> 4)]
-          text[2 * index + 1] = digits[Int(byte & 15)]
-        }
-        return 2 * bytes.count
-      }
-    }
-  }
+  public var description: String { withUnsafeBytes { HexadecimalDigits.text($0) } }
 
   /// Whether the digests have the same bytes.
   public static func == (a: Self, b: Self) -> Bool { a.words == b.words }

@@ -408,16 +408,9 @@
       withUnsafeTemporaryAllocation(byteCount: 32, alignment: 8) { digest in
         guard let start = digest.baseAddress else { return "" }
         psys_sha256_digest(bytes.baseAddress, bytes.count, start.assumingMemoryBound(to: UInt8.self))
-        return String(unsafeUninitializedCapacity: 64) { room in
-          for (index, byte) in digest.enumerated() {
-            (room[2 * index], room[2 * index + 1]) = (digit(byte >> 4), digit(byte & 15))
-          }
-          return 64
-        }
+        return UnsafeRawBufferPointer(digest).hexadecimal
       }
     }
-
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
     /// Bytes in letters that need no escape anywhere (RFC 4648, base64url without padding).
     static func spelled(_ bytes: [UInt8]) -> String {

@@ -93,11 +93,7 @@
       if name.utf8.allSatisfy(isUnreserved) { return "\(kind); filename=\"\(name)\"; filename*=UTF-8''\(name)" }
       let plain = String(
         name.unicodeScalars.map { $0.isASCII && isUnreserved(UInt8($0.value)) ? Character($0) : "_" })
-      let digits = Array("0123456789ABCDEF".utf8)
-      let full = name.utf8.flatMap { byte in
-        isUnreserved(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-      return "\(kind); filename=\"\(plain)\"; filename*=UTF-8''\(String(decoding: full, as: UTF8.self))"
+      return "\(kind); filename=\"\(plain)\"; filename*=UTF-8''\(name.percentEscaped(unless: isUnreserved))"
     }
 
     /// Whether a byte stands for itself everywhere (RFC 3986, 2.3).

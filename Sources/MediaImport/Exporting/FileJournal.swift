@@ -52,21 +52,9 @@ struct JournalLine: Sendable, Hashable {
     (self.path, self.asset, self.kind, self.content, self.stamp) = (path, asset, kind, content, stamp)
   }
 
-  /// A path with `%` and control bytes as `%` and two digits. Byte by byte: a sign with a combining mark after it is
-  /// another character, and so is a line end of two.
+  /// A path with `%` and control bytes as `%` and two digits.
   private static func escaped(_ path: String) -> String {
-    func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != UInt8(ascii: "%") }
-    if path.utf8.allSatisfy(isPlain) { return path }
-    let digits = Array("0123456789ABCDEF".utf8)
-    var bytes: [UInt8] = []
-    for byte in path.utf8 {
-      if isPlain(byte) {
-        bytes.append(byte)
-      } else {
-        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0x0F)]]
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    path.percentEscaped { $0 >= 0x20 && $0 != UInt8(ascii: "%") }
   }
 }
 

@@ -18,6 +18,7 @@
 // Rejected: `JSONEncoder` (keys in no order, or sorted; numbers and slashes spelled otherwise than what was printed
 // before), and a vector of more than eight bytes: most texts are shorter than two of them.
 
+import EventLog
 import Synchronization
 
 /// JSON, and text around it, being written.
@@ -207,9 +208,6 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
     }
     return UnsafePointer(pairs)
   }()
-
-  @inline(__always)
-  private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
 
   /// Ends a line.
   package mutating func endLine() {
@@ -527,7 +525,8 @@ extension JSONBytes {
     letter("u")
     put(0x30)
     put(0x30)
-    put(Self.digit(value >> 4))
-    put(Self.digit(value & 15))
+    let digits = UInt16(littleEndian: HexadecimalDigits.lowercase(value))
+    put(UInt8(truncatingIfNeeded: digits))
+    put(UInt8(truncatingIfNeeded: digits &>> 8))
   }
 }

@@ -1,3 +1,4 @@
+import EventLog
 public import Foundation
 
 /// The identity of an object of one library: 128 random bits, spelled as PhotoKit spells them.

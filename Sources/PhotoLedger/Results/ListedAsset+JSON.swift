@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 
 // A list of assets as columns: one list for each property that a grid needs, with a value for each asset.
