@@ -26,25 +26,40 @@ enum ChildProcess {
   }
 
   private static func run(_ words: [String]) throws -> Run {
+    let (child, output, began) = try start(words)
+    let reading = FileHandle(fileDescriptor: output, closeOnDealloc: true)
+    let text = String(decoding: try reading.readToEnd() ?? Data(), as: UTF8.self)
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+    let wall = (ContinuousClock.now - began).nanoseconds
+    guard status == 0 else { throw WrongAnswer(description: "'\(words.joined(separator: " "))' failed.") }
+    return (text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }, wall)
+  }
+
+  /// Starts a program that prints to a pipe.
+  /// - Parameter size: how many bytes the pipe holds; nil: as many as pipes do.
+  /// - Returns: its number, the end of the pipe to read from and to close, and the instant at which it was started.
+  static func start(
+    _ words: [String], pipeOf size: Int32? = nil
+  ) throws -> (child: Int32, output: Int32, began: ContinuousClock.Instant) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let reading = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
-    let start = ContinuousClock.now
+    // F_SETPIPE_SZ, which Glibc's module lacks.
+    if let size { _ = fcntl(ends[1], 1031, size) }
     let nowhere = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    let began = ContinuousClock.now
     let (child, code) = Spawning.start(
       words[0], words.map { Array($0.utf8) },
       environment: ProcessInfo.processInfo.environment.map { Array("\($0)=\($1)".utf8) },
       descriptors: [nowhere, ends[1], STDERR_FILENO])
     close(nowhere)
     close(ends[1])
-    guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
-    let text = String(decoding: try reading.readToEnd() ?? Data(), as: UTF8.self)
-    var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-    let wall = (ContinuousClock.now - start).nanoseconds
-    guard status == 0 else { throw WrongAnswer(description: "'\(words.joined(separator: " "))' failed.") }
-    return (text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }, wall)
+    guard code == 0 else {
+      close(ends[0])
+      throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO)
+    }
+    return (child, ends[0], began)
   }
 
   /// Runs a program that is found in `PATH`, and drops what it prints.

@@ -1,7 +1,6 @@
 import Foundation
 import Glibc
 import LibraryAudit
-import MediaImport
 import LibraryMaintenance
 import PhotoLedger
 
@@ -191,22 +190,9 @@ extension ChildProcess {
     _ words: [String], endingAfterLine endsAfterLine: Bool = false, pipeOf size: Int32? = nil,
     _ take: (Data) throws -> Void
   ) throws -> (bytes: Int, wall: Double, peak: Int?) {
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    // F_SETPIPE_SZ, which Glibc's module lacks.
-    if let size { _ = fcntl(ends[1], 1031, size) }
-    var reading: Int32? = ends[0]
+    let (child, output, began) = try start(words, pipeOf: size)
+    var reading: Int32? = output
     defer { if let reading { close(reading) } }
-    let nowhere = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    let start = ContinuousClock.now
-    let (child, code) = Spawning.start(
-      words[0], words.map { Array($0.utf8) },
-      environment: ProcessInfo.processInfo.environment.map { Array("\($0)=\($1)".utf8) },
-      descriptors: [nowhere, ends[1], STDERR_FILENO])
-    close(nowhere)
-    close(ends[1])
-    guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
     // The peak is read whenever so many bytes have come. A run with a pipe of a given size is not timed, so there it is
     // read before each piece.
     let step = size == nil ? 1 << 18 : 1
@@ -244,7 +230,7 @@ extension ChildProcess {
     // Without its usage: the kernel carries the peak of this process over to `ru_maxrss` when the program is executed.
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-    let wall = ((end ?? .now) - start).nanoseconds
+    let wall = ((end ?? .now) - began).nanoseconds
     guard status == 0 || endsAfterLine else {
       throw WrongAnswer(description: "'\(words.joined(separator: " "))' failed.")
     }
