@@ -1,6 +1,29 @@
 import EventLog
 public import Foundation
 
+// All fetches take one path.
+//
+// PhotoKit has a dozen kinds of fetch. Each is a scope and a condition, and what they share must not differ between
+// them: the checks of options, the prompt for access, what a limited client sees, and the state that the token names.
+//
+//     fetchAssets, fetchKeyAssets, fetchCollections       scope, condition, options
+//                     │
+//                     ▼
+//     check ──▶ Query ──▶ ask for access, if needed ──▶ one read transaction:
+//                                                         the permission ──▶ the query as the client may see it
+//                                                         a stored order has it: begun, or an equal result is shared
+//                                                         else, and in an as-of view: executed
+//                                                         the token of the commit, for that client and permission
+//
+// A condition of a smart album is added after the caller's own was checked: a stored one may use what callers may not.
+// Identifiers become numbers once, so a result by identifiers can be followed and led to earlier states like any other.
+//
+// Invariant: permission, commit and objects of a result are of one transaction. The person is asked before it begins: a
+// dialogue takes as long as people take, and a reader that waits keeps old pages from being reused.
+//
+// Rejected: removing what the client may not see from a finished result. Offset and limit would count hidden objects,
+// and results of clients with different access would share one live tree.
+
 /// The options of a fetch besides its scope (PHFetchOptions).
 public struct FetchOptions: Sendable {
   /// Which objects (FR-10); made from `#Predicate`, from a format string, or directly.

@@ -2,8 +2,28 @@ import EventLog
 import Foundation
 import LMDB
 
-// The plan for assets. Files and the properties that follow from them are reverted together or not at all; a created
-// asset is removed as a whole, if it was not touched since.
+// The plan for assets.
+//
+// Most of an asset is planned property by property (UndoPlan.swift). Its existence, its files, its burst and its stack
+// are not independent properties: reverting one of their parts alone could give an asset that breaks a rule.
+//
+//     existence, base → given     row now
+//     false → false               any       nothing: the chosen commits created and purged the asset
+//     false → true                none      nothing: it is removed already
+//     false → true                there     removed as a whole; a conflict if it was changed or added elsewhere
+//     true → false                none      restored as the purge recorded it; a conflict if its bytes are gone
+//     unchanged, or true → false  there     its properties; files together with the properties that follow from them
+//     unchanged                   none      a conflict that cannot be forced
+//
+// After all assets, bursts and stacks are planned as they will be: with the assets that return, without those that go,
+// and with choices that were made since. The former value of a property that the writer would settle otherwise is taken
+// out of the plan, or replaced by what it will be.
+//
+// Invariant: each planned row obeys the rules of assets (AS-03, AS-11, AS-16), and the report lists what will hold
+// after the undo, not only what the plan asks for.
+//
+// Rejected: planning each asset alone and leaving bursts and stacks to the writer, which settles them in any case. A
+// dry run would promise tops and representatives that the undo does not restore.
 
 extension UndoJudge {
   mutating func judgeAssets<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {

@@ -1,5 +1,28 @@
 public import Foundation
 
+// Changes as values, before they are decided.
+//
+// A block waits for its bytes, for the permission or confirmation of a person, and for the writer, which may execute it
+// twice. Meanwhile the library changes. So a block is a list of values that say what is wanted, whatever the state is
+// by then:
+//
+//     ChangeBlock ──▶ [ChangeRequest] ──▶ ChangeProposal: what a confirmation handler sees
+//                            │
+//                            ▼  staging: `.data` and `.file` become `.stored`, with hash and type
+//                     [ChangeRequest] ──▶ Decider.handle: one case, one decision ──▶ events
+//
+//     AssetCreation, AssetChanges     AssetField → value; absent: the default, or unchanged; `.null`: emptied
+//
+// Objects are named by identifier, which a new object has as soon as the block creates it. Indexes need a state: they
+// count in the result that the request carries as its `basis`, or in what the block's earlier requests left. An erasure
+// names purged assets by number, since their identifiers no longer name anything.
+//
+// Invariant: a request can be executed again, on the same state or a later one, and every draft that reaches the
+// decider is `.stored`. The decider checks every rule, so that all ways into the library have the same ones.
+//
+// Rejected: running the caller's closure in the writer's transaction. It would hold up all other writers for as long as
+// it takes, could not be run again with its group, and a confirmation handler would have nothing to look at.
+
 /// What a caller asks of the library, as data: a change block is a list of these.
 ///
 /// A request names objects by identifier, because the block may run again on a newer state, and because the objects

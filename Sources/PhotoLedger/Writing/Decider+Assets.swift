@@ -1,6 +1,30 @@
 import Foundation
 import LMDB
 
+// Creation, edits, trash and purge of assets.
+//
+// A request states what is to hold afterwards, often of many assets at once; an event states what it replaced. The
+// decision is the difference between the request and the rows, which are those after the block's earlier requests:
+//
+//     create ──▶ in the library ── trash ──▶ in the trash ── purge ──▶ gone; the event holds row, details and places
+//                  ↺ edit      ◀── restore ──   ↺ edit
+//
+//     edit: wanted values − values of the row = changes, each with the value that it replaces
+//
+// An edit without a change records nothing, so a repeated request has no effect and no new modification date. What
+// follows from a change is in the same edit: the modification date, the flag of RAW files, the shape of the chosen
+// original. Edits are recorded in runs of up to `Event.objectLimit` assets, each run with the number of visible members
+// that the albums of its assets gain or lose. Files whose asset is purged are removed after the commit, if no other
+// asset needs them.
+//
+// Invariant: an event edits an asset at most once, and the row it was decided from was read since the last event.
+//
+// Rejected: counting the members of albums where an edit is applied. Events are applied in both directions and from any
+// state, and each application would look up the places of every asset as of that state.
+//
+// Rejected: purging an asset that is not in the trash. A mistaken deletion would cost the files, which an undo does not
+// restore.
+
 extension Decider {
   // MARK: Creation
 
