@@ -3,6 +3,28 @@
   import Foundation
   import Synchronization
 
+  // The head of a request as values.
+  //
+  // libmicrohttpd parses the head and tolerates much. A proxy in front may read the same bytes in another way, and then
+  // the two disagree about where a request ends or who sent it; and names can be made that take long to compare. So a
+  // head is checked once, before any part of it is used:
+  //
+  //     libmicrohttpd ──▶ the same bytes came before? ── yes ──▶ the former parts and notes (KnownHeads.swift)
+  //                               │ no
+  //                               ▼
+  //     fields   names are tokens, no continued line, at most one length and one host ───┐
+  //     method   ASCII                                                                   ├─ broken ──▶ `refusal`
+  //     target   split, then decoded once: UTF-8, no control character, no `.` or `..` ──┘
+  //                               │
+  //                               ▼
+  //     HTTPRequest ──▶ the application
+  //
+  // Invariant: a request with a `refusal` is answered with 400, and the application neither plans nor executes it. The
+  // head never changes, and copies share it; only the body and what the application learns of the sender come later.
+  //
+  // Rejected: correcting what is malformed, such as taking the first of two lengths. Whichever is taken, a proxy may
+  // have taken the other one, and what one side reads as a body is the next request for the other.
+
   /// The head of a request, and its body once that was gathered.
   ///
   /// Copies share the head, which never changes.

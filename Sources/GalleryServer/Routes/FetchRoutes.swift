@@ -5,6 +5,30 @@
   import LibraryJSON
   import PhotoLedger
 
+  // Fetches by URL.
+  //
+  // A page that scrolls through a million photos requests windows of one list while others change the library, and each
+  // must be of the state that the page shows. So the URL names everything: the fetch by what it asks for, the state by
+  // a token.
+  //
+  //     POST /v1/fetches ──▶ /v1/fetches/{fetch} ─┬─ /items?token=…&start=…&count=…
+  //                                               ├─ /sections?token=…&by=month
+  //                                               └─ /index?token=…&asset=…
+  //
+  //     encoded? (columns, sections) ── yes ──▶ ┐
+  //         │ no                                ├ answered on the thread of the connection
+  //     held, in memory, and small? ─── yes ──▶ ┘
+  //         │ no
+  //     a task: the result at the token ──▶ encoded; columns and sections are kept for equal requests
+  //
+  // Invariant: under a token, equal URLs have equal answers for a client until something that it saw is erased. So the
+  // tag of objects and sections follows from their URL, and a 304 needs no answer to be made; after an erasure, and for
+  // columns, which also show the renditions, a hash of the bytes is part of the tag. Each path checks the permission
+  // before it answers, also one that finds the answer encoded.
+  //
+  // Rejected: tags from the bytes alone. A page that is opened again asks for windows that it has, and each would be
+  // read and encoded only to find that nothing has changed.
+
   /// Fetches, their windows and their sections.
   enum FetchRoutes {
     static let windowLimit = 1000
