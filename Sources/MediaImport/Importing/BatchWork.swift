@@ -69,6 +69,12 @@ extension ImportRun {
     let began: Date
   }
 
+  /// What is known of files that belong to a later batch.
+  struct Ahead {
+    var hashed: [Int: HashedFile] = [:]
+    var outcomes: [Int: FileOutcome] = [:]
+  }
+
   /// A batch whose bytes are in place and whose metadata are read.
   struct GatheredBatch {
     let files: Range<Int>

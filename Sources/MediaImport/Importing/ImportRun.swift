@@ -1,6 +1,24 @@
 internal import Foundation
 internal import PhotoLedger
 
+// One import under way.
+//
+// exiftool takes most of the time of an import; hashing and commits wait for the disk. So three batches of the walk are
+// under way at once:
+//
+//     batch n + 1   hashed
+//     batch n       metadata read, bytes stored      what there is no time for begins the next batch (`ahead`)
+//     batch n − 1   planned, recorded as one commit, reported
+//
+//     found ──▶ hashed ──▶ new content ──▶ prepared ──▶ recorded: an asset or a resource
+//                 ├──▶ empty, unreadable: skipped                  stopped before that: not reached
+//                 └──▶ known content: a duplicate; what the library has lost of it is restored
+//
+// Invariant: each file has one outcome, reported after the commit that it names. Batches are recorded in the order of
+// the walk, and a stop ends the reading, never a commit. A movie may wait for its still until the end.
+//
+// Rejected: queues between the stages. Files of one name are planned together, so each stage would form batches again.
+
 /// Receives files with their outcomes, a batch at a time, in the order of the walk.
 typealias ReportFiles = @Sendable ([FileReport]) throws -> Void
 
@@ -55,12 +73,6 @@ final class ImportRun {
   /// The file of adjustment data that was recorded with each file.
   var adjustments: [FilePath: (content: [UInt8], path: FilePath)] = [:]
 
-  /// What is known of files that belong to a later batch.
-  private struct Ahead {
-    var hashed: [Int: HashedFile] = [:]
-    var outcomes: [Int: FileOutcome] = [:]
-  }
-
   init(
     catalog: MediaCatalog, target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
     options: LibraryImport.Options, stop: StopFlag, progress: ProgressCounter, known: KnownFiles? = nil,
@@ -74,8 +86,7 @@ final class ImportRun {
     hasAdjustments = catalog.files.contains { $0.edit == .adjustmentData }
   }
 
-  /// Imports batch after batch. The metadata of one are read while the one before it is recorded, and the contents of
-  /// the one after it are hashed: exiftool, which takes most of the time, never waits for the disk.
+  /// Imports batch after batch.
   func run() async throws -> ImportSummary {
     summary.filesFound = found.count
     if options.formsStacks, try target.canStack { stackPlanner = StackPlanner(of: catalog) }
@@ -238,9 +249,8 @@ final class ImportRun {
       return
     }
     let read = outcomes.keys.sorted().compactMap { index -> (path: FilePath, file: KnownFile)? in
-      guard let read = contents.removeValue(forKey: index), let condition = outcomes[index]?.condition else {
-        return nil
-      }
+      guard let read = contents.removeValue(forKey: index), let condition = outcomes[index]?.condition
+      else { return nil }
       return (found[index].path, KnownFile(read.content, readAt: read.began, condition))
     }
     let target = target
@@ -458,9 +468,9 @@ extension ImportRun {
   }
 
   /// Leaves out what the library or this import has already and groups the rest by content, in walking order.
-  private func newContents(_ files: [HashedFile], _ outcomes: inout [Int: FileOutcome]) async throws
-    -> [[HashedFile]]
-  {
+  private func newContents(
+    _ files: [HashedFile], _ outcomes: inout [Int: FileOutcome]
+  ) async throws -> [[HashedFile]] {
     let unseen = Set(files.lazy.map(\.content.sha256)).filter { taken[$0] == nil }
     let known = unseen.isEmpty ? [:] : try await target.assets(holding: unseen)
     var positions: [[UInt8]: Int] = [:]
