@@ -137,6 +137,37 @@ struct AssetMetadataTests {
     }
   }
 
+  /// Each text of metadata.
+  static let texts: [(String, @Sendable (inout AssetMetadata, String) -> Void)] = [
+    ("title", { $0.title = $1 }), ("caption", { $0.caption = $1 }), ("keywords", { $0.keywords = ["a", $1] }),
+    ("hierarchicalKeywords", { $0.hierarchicalKeywords = [$1] }), ("people", { $0.people = [$1] }),
+    ("copyright", { $0.copyright = $1 }), ("creators", { $0.creators = [$1] }), ("cameraMake", { $0.cameraMake = $1 }),
+    ("cameraModel", { $0.cameraModel = $1 }), ("lens", { $0.lens = $1 }), ("software", { $0.software = $1 }),
+    ("a name of sources", { $0.sources = [$1: "xmp"] }), ("a source", { $0.sources = ["caption": $1] }),
+  ]
+
+  @Test("two spellings that Unicode takes for one text are two texts of metadata", arguments: texts.indices)
+  func spellings(index: Int) {
+    let (name, set) = Self.texts[index]
+    var (composed, decomposed) = (AssetMetadata.full, AssetMetadata.full)
+    set(&composed, "Z\u{FC}rich")
+    set(&decomposed, "Zu\u{308}rich")
+    #expect(composed != decomposed, "\(name)")
+    #expect(composed == composed.bounded() && decomposed == decomposed.bounded(), "\(name)")
+  }
+
+  @Test("an edit that changes only the spelling of what the files say is an event, which a rebuild applies")
+  func respelled() async throws {
+    let small = try SmallLibrary()
+    let id = try await Self.asset(Self.named("Z\u{FC}rich"), 1, in: small)
+    var changes = AssetChanges()
+    changes.fileMetadata = .set(Self.named("Zu\u{308}rich"))
+    try await small.change { $0.edit([id], changes) }
+    #expect(try Self.said(of: id, in: small.library) == Self.named("Zu\u{308}rich"))
+    try small.library.rebuild()
+    #expect(try Self.said(of: id, in: small.library) == Self.named("Zu\u{308}rich"))
+  }
+
   @Test("an event with a number out of range is corrupted, and crashes no process")
   func hostileEvent() async throws {
     let small = try SmallLibrary()

@@ -62,6 +62,30 @@ public struct AssetMetadata: Hashable, Sendable {
   /// Says nothing yet.
   public init() {}
 
+  /// Whether both say the same, texts by their bytes: two spellings that Unicode takes for one text are two texts, as
+  /// they are in the library's store.
+  public static func == (one: AssetMetadata, other: AssetMetadata) -> Bool {
+    guard one.rating == other.rating, one.iso == other.iso, one.flashFired == other.flashFired,
+      one.focalLength == other.focalLength, one.aperture == other.aperture, one.exposureTime == other.exposureTime,
+      one.title?.exact == other.title?.exact, one.caption?.exact == other.caption?.exact,
+      one.copyright?.exact == other.copyright?.exact, one.cameraMake?.exact == other.cameraMake?.exact,
+      one.cameraModel?.exact == other.cameraModel?.exact, one.lens?.exact == other.lens?.exact,
+      one.software?.exact == other.software?.exact
+    else { return false }
+    guard areSame(one.keywords, other.keywords), areSame(one.hierarchicalKeywords, other.hierarchicalKeywords),
+      areSame(one.people, other.people), areSame(one.creators, other.creators),
+      one.sources.count == other.sources.count
+    else { return false }
+    return one.sources.allSatisfy { name, source in
+      guard let place = other.sources.index(forKey: name) else { return false }
+      return other.sources[place].key.exact == name.exact && other.sources[place].value.exact == source.exact
+    }
+  }
+
+  private static func areSame(_ texts: [String], _ others: [String]) -> Bool {
+    texts.elementsEqual(others) { $0.exact == $1.exact }
+  }
+
   /// Whether nothing is said.
   public var isEmpty: Bool { self == AssetMetadata() }
 }

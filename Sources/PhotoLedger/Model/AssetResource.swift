@@ -184,7 +184,7 @@ package struct AssetDetails: Equatable, Sendable {
 
   package init(resources: [AssetResource] = []) { self.resources = resources }
 
-  /// Whether both are the same, texts by their bytes; what the files say is compared as Unicode does.
+  /// Whether both are the same, texts by their bytes.
   package static func == (one: AssetDetails, other: AssetDetails) -> Bool {
     guard one.resources == other.resources, one.caption?.exact == other.caption?.exact,
       one.adjustment == other.adjustment, one.origin?.exact == other.origin?.exact, one.unedited == other.unedited,
