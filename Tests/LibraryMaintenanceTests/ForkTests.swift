@@ -145,6 +145,29 @@ struct ForkTests {
     #expect(try difference()?.moved == [ids[0], ids[20]].map { $0.spelled(as: .asset) })
   }
 
+  @Test("a comparison lists a text of which only the spelling changed")
+  func comparesSpellings() throws {
+    let made = try TemporaryLibrary()
+    let id = try made.create(1)[0]
+    func spell(_ caption: String, in library: PhotoLibrary) throws {
+      var changes = AssetChanges()
+      changes.caption = .set(caption)
+      try library.performChangesAndWait { [changes] in $0.edit([id], changes) }
+    }
+    try spell("Z\u{FC}rich", in: made.library)
+    let place = made.folder.place("fork")
+    try made.library.fork(to: place)
+    let fork = try PhotoLibrary(at: place)
+    defer { fork.close() }
+    try spell("Zu\u{308}rich", in: fork)
+    var found: [ObjectDifference.Change] = []
+    try fork.compare(with: made.library) { difference in
+      found += difference.changes.filter { $0.property == "caption" }
+      return true
+    }
+    #expect(found.map { [$0.old, $0.new] } == [[.text("Z\u{FC}rich"), .text("Zu\u{308}rich")]])
+  }
+
   @Test("a comparison lists what a rehearsal created, changed and removed, object by object")
   func compares() async throws {
     let kept = try await KeptLibrary.make()

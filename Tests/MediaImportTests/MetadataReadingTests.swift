@@ -188,6 +188,20 @@ struct MetadataReadingTests {
     #expect(try rig.words("a.jpg").fileMetadata == found)
   }
 
+  @Test("a file that spells a text otherwise than what is recorded is read anew")
+  func respelled() async throws {
+    let rig = try await ReadingRig(["a.jpg": Self.picture("a.jpg", title: "F\u{E4}hre")])
+    let imported = try #require(try rig.words("a.jpg").fileMetadata)
+    let id = try rig.asset("a.jpg").id
+    var respelled = imported
+    respelled.title = imported.title?.decomposedStringWithCanonicalMapping
+    var changes = AssetChanges()
+    changes.fileMetadata = .set(respelled)
+    try await rig.library.performChanges { [changes] in $0.edit([id], changes) }
+    #expect(try await rig.read().reports["a.jpg"]?.fields == ["title"])
+    #expect(try rig.words("a.jpg").fileMetadata == imported)
+  }
+
   @Test("values of a service's record stay, since it cannot be read again")
   func records() async throws {
     let rig = try await ReadingRig(["a.jpg": Self.picture("a.jpg")])

@@ -32,5 +32,29 @@ public indirect enum LogValue: Sendable, Hashable {
       self.name = name
       self.value = value
     }
+
+    /// Whether both have one name, by its bytes, and the same value.
+    public static func == (one: Field, other: Field) -> Bool {
+      one.name.exact == other.name.exact && one.value == other.value
+    }
+  }
+
+  /// Whether both are the same, texts by their bytes: two spellings that Unicode takes for one text are two values, as
+  /// they are in the library's store.
+  public static func == (one: LogValue, other: LogValue) -> Bool {
+    switch (one, other) {
+    case (.null, .null): true
+    case (.bool(let one), .bool(let other)): one == other
+    case (.integer(let one), .integer(let other)): one == other
+    case (.double(let one), .double(let other)): one == other
+    case (.text(let one), .text(let other)): one.exact == other.exact
+    case (.date(let one), .date(let other)): one == other
+    case (.wallTime(let one), .wallTime(let other)): one == other
+    case (.list(let one), .list(let other)): one == other
+    case (.object(let one), .object(let other)): one == other
+    case (.null, _), (.bool, _), (.integer, _), (.double, _), (.text, _), (.date, _), (.wallTime, _), (.list, _),
+      (.object, _):
+      false
+    }
   }
 }
