@@ -171,6 +171,36 @@
       }
     }
 
+    @Test("lists that come back at once are admitted if those of now fit, whatever the states take that they held")
+    func resumedTogether() async throws {
+      let size = 16 * (Self.assetCount + 1)
+      try await serving {
+        $0.followedBytesOfKey = 2 * size
+        $0.followedBytesOfClient = 2 * size
+        $0.followedBytes = 2 * size
+      } _: { gallery, names in
+        let (followed, app) = (gallery.server.followed, try gallery.key(of: "app"))
+        let key = try #require(gallery.server.keyring.list().first { $0.name == app.name })
+        let library = gallery.library.as("app")
+        let held = try names.map { name in
+          try FetchResult<Asset>.run(try FetchRequest(name: name), at: nil, of: library, gallery.server.fetches)
+        }
+        try await gallery.makeAssets(1, from: Self.assetCount)
+        func follow(_ index: Int) throws -> FollowedList {
+          try followed.follow(held[index].changes(in: library, gallery.server.watch), for: key)
+        }
+        let lists = [try follow(0), try follow(1)]
+        #expect(followed.byteCount(ofKey: app.name) > 2 * size, "The states that they held are trees of their own.")
+        let refusal = #expect(throws: Problem.self) { try follow(2) }
+        #expect(refusal?.status == 429)
+        for list in lists { list.leave() }
+        #expect(followed.byteCount == 0)
+        let last = try follow(2)
+        #expect(followed.byteCount >= size)
+        last.leave()
+      }
+    }
+
     @Test("the lists of waiting polls count until the polls end, and a poll that does not wait needs no room")
     func polls() async throws {
       try await serving {

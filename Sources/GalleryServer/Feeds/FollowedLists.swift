@@ -14,8 +14,9 @@
   // the error is small, and a list that goes on within its origin changes no counts.
   //
   // A list that is too large is not followed: the feed sends a `problem`, a request is answered with 429. A client that
-  // comes back holds an earlier state, which may be another tree: the order of the live query must fit into the limit,
-  // and both into twice the limit.
+  // comes back holds earlier states, each of which may be another tree: the orders of the live queries of all its lists
+  // must fit into the limit, and these with what it holds into twice the limit. So there are two counts (`Tally`), one
+  // of live queries alone: a list is not refused for the earlier states of those that come back with it.
   //
   // What is followed may grow beyond that by commits. A feed that does nothing grows as well, as its live query does,
   // so the lists are counted anew every few seconds, when what has expired ends (`recount()`): not by a wake-up, for
@@ -61,6 +62,43 @@
       }
     }
 
+    /// What orders take, by holder.
+    fileprivate struct Tally {
+      /// By their origins, which they keep from being another object's identifier.
+      private var kept: [ObjectIdentifier: Kept] = [:]
+      private var byteCounts: [Holder: Int] = [:]
+
+      func byteCount(of holder: Holder) -> Int { byteCounts[holder] ?? 0 }
+
+      /// How many bytes more a holder would have with orders.
+      func byteCount(adding orders: [KeptOrder], for holder: Holder) -> Int {
+        var added: [ObjectIdentifier: Int] = [:]
+        for order in orders {
+          let origin = ObjectIdentifier(order.origin)
+          if kept[origin]?.uses[holder] == nil { added[origin] = order.byteCount }
+        }
+        return added.values.reduce(0, +)
+      }
+
+      /// Counts one more list of holders.
+      mutating func add(_ order: KeptOrder, for holders: [Holder]) {
+        for holder in holders {
+          let added = kept[ObjectIdentifier(order.origin), default: Kept(order: order)].add(for: holder)
+          byteCounts[holder, default: 0] += added
+        }
+      }
+
+      /// Counts one list of holders less.
+      mutating func remove(_ origin: ObjectIdentifier, for holders: [Holder]) {
+        for holder in holders {
+          let freed = kept[origin]?.remove(for: holder) ?? 0
+          let left = byteCount(of: holder) - freed
+          byteCounts[holder] = left > 0 ? left : nil
+        }
+        if kept[origin]?.uses.isEmpty == true { kept[origin] = nil }
+      }
+    }
+
     /// A list that is followed.
     fileprivate struct Place {
       /// In whose name it is counted.
@@ -75,6 +113,8 @@
       var origins: Set<ObjectIdentifier> = []
       /// Those among them that stay counted when the live query has another one.
       var pinned: Set<ObjectIdentifier> = []
+      /// The one that is counted for its live query.
+      var live: ObjectIdentifier?
       /// Ends what follows it.
       let end: @Sendable () -> Void
     }
@@ -82,9 +122,10 @@
     fileprivate struct State {
       var places: [Int: Place] = [:]
       var lastPlace = 0
-      /// By their origins, which they keep from being another object's identifier.
-      var kept: [ObjectIdentifier: Kept] = [:]
-      var byteCounts: [Holder: Int] = [:]
+      /// What all that is kept takes.
+      var all = Tally()
+      /// What the orders of live queries take.
+      var live = Tally()
     }
 
     private let state = Mutex(State())
@@ -93,16 +134,16 @@
     init(_ limits: GalleryLimits) { self.limits = limits }
 
     /// About how many bytes all lists take.
-    var byteCount: Int { state.withLock { $0.byteCounts[.all] ?? 0 } }
+    var byteCount: Int { state.withLock { $0.all.byteCount(of: .all) } }
 
     /// About how many bytes those take that a key follows.
-    func byteCount(ofKey name: String) -> Int { state.withLock { $0.byteCounts[.key(name)] ?? 0 } }
+    func byteCount(ofKey name: String) -> Int { state.withLock { $0.all.byteCount(of: .key(name)) } }
 
     /// Whether a list of so many bytes fits that shares none of them with another.
     func hasRoom(for byteCount: Int, _ key: Keyring.Key) -> Bool {
       if key.scopes.contains(.owner) { return true }
       return state.withLock { state in
-        Self.holders(of: key).allSatisfy { byteCount <= limit(of: $0) - (state.byteCounts[$0] ?? 0) }
+        Self.holders(of: key).allSatisfy { byteCount <= limit(of: $0) - state.all.byteCount(of: $0) }
       }
     }
 
@@ -119,19 +160,18 @@
       let orders = changes.orders
       let live = orders?.live
       let now = orders?.all(with: live) ?? []
-      let lasting = live.map { [$0] } ?? now
       let (holders, isLimited) = (Self.holders(of: key), !key.scopes.contains(.owner))
       let number = try state.withLock { (state) throws(Problem) -> Int in
         if isLimited {
           for holder in holders {
-            try check(lasting, for: holder, state)
-            try check(now, for: holder, atMost: 2, state)
+            try check(live.map { [$0] } ?? [], for: holder, in: state.live)
+            try check(now, for: holder, in: state.all, atMost: 2)
           }
         }
         state.lastPlace += 1
         state.places[state.lastPlace] = Place(
           holders: holders, isLimited: isLimited, orders: orders, pinned: Self.origins(of: now), end: end)
-        state.count(now, at: state.lastPlace)
+        state.count(now, live, at: state.lastPlace)
         return state.lastPlace
       }
       return FollowedList(changes, number, self)
@@ -152,13 +192,14 @@
         state.places[number]?.orders = orders
         state.places[number]?.version += 1
         state.places[number]?.pinned = keepsOthers ? former.pinned.union(origins) : origins
-        state.count(now, at: number)
+        state.count(now, live, at: number)
         return former.orders
       }
     }
 
     fileprivate func leave(_ number: Int) {
       _ = state.withLock { state -> Place? in
+        state.setLive(nil, at: number)
         state.release(sparing: [], at: number)
         return state.places.removeValue(forKey: number)
       }
@@ -172,17 +213,18 @@
       }
       // Locked for each: followers that have a change wait for one place, not for all.
       for (number, version, orders) in places {
-        let now = orders.now
+        let live = orders.live
+        let now = orders.all(with: live)
         state.withLock { state in
           // A follower that went on meanwhile has counted what it keeps.
           guard state.places[number]?.version == version else { return }
-          state.count(now, at: number)
+          state.count(now, live, at: number)
         }
       }
       let ends = state.withLock { state in
         state.places.values.filter { place in
           place.isLimited
-            && place.holders.contains { $0 != .all && (state.byteCounts[$0] ?? 0) / 2 > limit(of: $0) }
+            && place.holders.contains { $0 != .all && state.all.byteCount(of: $0) / 2 > limit(of: $0) }
         }.map { $0.end }
       }
       for end in ends { end() }
@@ -207,17 +249,12 @@
     /// - Parameter times: how many times its limit a holder may have with the orders.
     /// - Throws: ``Problem`` 429 if a holder has no room for orders; what it keeps already needs none.
     private func check(
-      _ orders: [KeptOrder], for holder: Holder, atMost times: Int = 1, _ state: State
+      _ orders: [KeptOrder], for holder: Holder, in tally: Tally, atMost times: Int = 1
     ) throws(Problem) {
-      var added: [ObjectIdentifier: Int] = [:]
-      for order in orders {
-        let origin = ObjectIdentifier(order.origin)
-        if state.kept[origin]?.uses[holder] == nil { added[origin] = order.byteCount }
-      }
-      let byteCount = added.values.reduce(0, +)
+      let byteCount = tally.byteCount(adding: orders, for: holder)
       let most = limit(of: holder)
       // Rounded up: a byte beyond is too much.
-      let sum = (state.byteCounts[holder] ?? 0) + byteCount
+      let sum = tally.byteCount(of: holder) + byteCount
       guard byteCount > 0, (sum + times - 1) / times > most else { return }
       let subject =
         switch holder {
@@ -233,19 +270,27 @@
 
   extension FollowedLists.State {
     /// Counts orders for a place, and beside them only what is pinned there.
-    mutating func count(_ orders: [KeptOrder], at number: Int) {
+    /// - Parameter live: the one among them that is the order of its live query.
+    mutating func count(_ orders: [KeptOrder], _ live: KeptOrder?, at number: Int) {
+      setLive(live, at: number)
       guard let holders = places[number]?.holders else { return }
       var spared = places[number]?.pinned ?? []
       for order in orders {
         let origin = ObjectIdentifier(order.origin)
         spared.insert(origin)
         guard places[number]?.origins.insert(origin).inserted == true else { continue }
-        for holder in holders {
-          let added = kept[origin, default: FollowedLists.Kept(order: order)].add(for: holder)
-          byteCounts[holder, default: 0] += added
-        }
+        all.add(order, for: holders)
       }
       release(sparing: spared, at: number)
+    }
+
+    /// Counts the order of a place's live query in place of the former one.
+    mutating func setLive(_ order: KeptOrder?, at number: Int) {
+      let origin = order.map { ObjectIdentifier($0.origin) }
+      guard let place = places[number], place.live != origin else { return }
+      if let former = place.live { live.remove(former, for: place.holders) }
+      if let order { live.add(order, for: place.holders) }
+      places[number]?.live = origin
     }
 
     /// Counts for a place no longer what has other origins.
@@ -255,14 +300,7 @@
       let released = place.origins.subtracting(spared)
       guard !released.isEmpty else { return }
       places[number]?.origins.formIntersection(spared)
-      for origin in released {
-        for holder in holders {
-          let freed = kept[origin]?.remove(for: holder) ?? 0
-          let left = (byteCounts[holder] ?? 0) - freed
-          byteCounts[holder] = left > 0 ? left : nil
-        }
-        if kept[origin]?.uses.isEmpty == true { kept[origin] = nil }
-      }
+      for origin in released { all.remove(origin, for: holders) }
     }
   }
 
