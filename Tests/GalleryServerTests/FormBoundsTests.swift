@@ -128,6 +128,42 @@
       }
     }
 
+    @Test("a form whose upload is dropped before or within its file is answered with 503", arguments: [100, 600_000])
+    func dropped(after count: Int) async throws {
+      try await Self.uploading { gallery, uploader in
+        let uploads = gallery.server.uploads
+        let form = UploadForm(Data(count: 1_900_000), named: "dropped.jpg")
+        let client = try RawClient(port: gallery.address.port)
+        client.send(try Self.head(uploader, form, form.closed.count))
+        client.send(Array(form.closed.prefix(count)))
+        try await waitUntil("the form has begun, or a part of the file has come") {
+          uploads.figures.count == 1 && (uploads.figures.bytes > 0 || count == 100)
+        }
+        try uploads.forgetAll(of: "uploader")
+        client.send(Array(form.closed.dropFirst(count)))
+        let text = client.readToEnd()
+        try Self.check(text, 503, "/api/assets")
+        #expect(TestGallery.parsed(text)?.fields["retry-after"] != nil && gallery.leftovers.isEmpty)
+      }
+    }
+
+    @Test("a plain upload that is dropped while it comes is answered with 503: it has no offset to go on from")
+    func droppedPlain() async throws {
+      try await Self.uploading { gallery, uploader in
+        let uploads = gallery.server.uploads
+        let client = try RawClient(port: gallery.address.port)
+        let fields = ["Content-Length: 1900000", "Connection: close"]
+        client.send(try gallery.head("PUT", "/v1/uploads?name=a.jpg", key: uploader.key, fields))
+        client.send([UInt8](repeating: 0, count: 600_000))
+        try await waitUntil("a part of the file has come") { uploads.figures.bytes > 0 }
+        try uploads.forgetAll(of: "uploader")
+        client.send([UInt8](repeating: 0, count: 1_300_000))
+        let text = client.readToEnd()
+        #expect(text.hasPrefix("HTTP/1.1 503") && text.contains("send the file again"), "\(text)")
+        #expect(gallery.leftovers.isEmpty)
+      }
+    }
+
     @Test("errors of the server itself under /api are in the form that uploaders read, and nowhere else")
     func own() async throws {
       try await Self.uploading { gallery, uploader in

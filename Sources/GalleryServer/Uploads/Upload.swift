@@ -162,7 +162,7 @@
     /// - Throws: ``Problem`` 409 for another offset than the durable one, 400 for a length that contradicts; ``Gone``.
     func begin(at offset: UInt64, _ head: UploadHead, contentLength: UInt64?) throws -> Int {
       try state.withLock { state in
-        guard !state.isGone else { throw Gone() }
+        guard !state.isGone else { throw Gone(isResumable: isResumable) }
         // What an earlier request announced does not come any more, whatever becomes of this one.
         let isFirst = state.turn == 0
         var expected: UInt64 = 0
@@ -203,11 +203,11 @@
     }
 
     /// Writes bytes behind those that are there.
-    /// - Throws: ``Problem`` 409 for a turn that is over, 413 beyond the announced length or the quota;
-    ///   ``LibraryError`` `.notEnoughSpace` where the disk has its reserve left.
+    /// - Throws: ``Problem`` 409 for a turn that is over, 413 beyond the announced length or the quota; ``Gone`` for a
+    ///   plain upload that was dropped; ``LibraryError`` `.notEnoughSpace` where the disk has its reserve left.
     func write(_ bytes: [UInt8], turn: Int, _ quota: UploadQuota) throws {
       try state.withLock { state in
-        guard state.turn == turn else { throw Self.overtaken }
+        guard state.turn == turn else { throw overtaken }
         guard state.descriptor >= 0 else { throw Self.whole(state.record.offset) }
         defer { show(state) }
         let end = state.written + UInt64(bytes.count)
@@ -261,7 +261,7 @@
     /// - Returns: what is durable.
     func seal(turn: Int, isLast: Bool) throws -> UploadRecord {
       try state.withLock { state in
-        guard state.turn == turn else { throw Self.overtaken }
+        guard state.turn == turn else { throw overtaken }
         defer { show(state, expecting: 0) }
         try settle(&state, isWhole: isLast)
         return state.record
@@ -390,10 +390,20 @@
 
     /// The upload was finished or dropped since it was found.
     struct Gone: ProblemError {
-      var problem: Problem { .notFound }
+      /// Whether its client has a path of it; else its one request cannot go on, and the file has to be sent again.
+      var isResumable = true
+
+      var problem: Problem {
+        guard !isResumable else { return .notFound }
+        return Problem(503, "library-offline", "The upload was dropped before it was complete; send the file again.")
+      }
     }
 
-    static let overtaken = Problem(409, "conflict", "A later request continues this upload; request its offset.")
+    /// Why a body whose turn is over is taken no further. No later request takes over a plain upload: it was dropped.
+    private var overtaken: any Error {
+      guard isResumable else { return Gone(isResumable: false) }
+      return Problem(409, "conflict", "A later request continues this upload; request its offset.")
+    }
 
     static func mismatch(_ offset: UInt64) -> Problem {
       var problem = Problem(409, "conflict", "The upload has \(offset) bytes; continue from there.")
