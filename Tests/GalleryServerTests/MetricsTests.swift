@@ -192,6 +192,30 @@
       }
     }
 
+    @Test("once a newer program has migrated the library nothing is read of it, and what an operator needs is answered")
+    func migratedBelowReaders() async throws {
+      try await TestGallery.serving { gallery in
+        let (asset, sha256) = try await gallery.makeFile("some bytes")
+        let (fetch, token, _) = try gallery.fetch(["sort": ["creationDate"]])
+        let reads = [
+          "/v1/fetches/\(fetch)/items?token=\(token)", "/v1/changes?fetch=\(fetch)", "/v1/assets/\(asset)",
+          "/v1/assets/\(asset)/resources/\(sha256)", "/v1/collections", "/v1/clients", "/v1/log",
+        ]
+        // Twice: what was sent before may be held.
+        for target in reads + reads { #expect(try gallery.ask("GET", target).status == 200, "\(target)") }
+        try gallery.temporary.migrateAsNewerProgram()
+        try await waitUntil("the library is given up") { gallery.library.unavailabilityReason != nil }
+        for target in reads {
+          let answer = try gallery.ask("GET", target)
+          #expect(answer.status == 503 && answer.body.contains("library-offline"), "\(target): \(answer)")
+          #expect(answer.body.contains("restart the server with the newer program"), "\(target): \(answer)")
+        }
+        for target in ["/healthz", "/metrics", "/v1/keys"] {
+          #expect(try gallery.ask("GET", target).status == 200, "\(target)")
+        }
+      }
+    }
+
     @Test("a feed says when its client should reconnect, and ends completely when the server stops")
     func retry() async throws {
       try await TestGallery.serving { gallery in

@@ -13,7 +13,7 @@
         .gathering("POST", "/v1/clients", .nothing) { call, body in try register(call, try JSONReader.read(body)) },
         .reading("GET", "/v1/clients", .owner) { call in
           try call.checkQuery([])
-          let clients = try call.server.library.clients()
+          let clients = try call.server.usableLibrary().clients()
           return .json(["clients": .list(clients.map { JSON($0) })], [("Cache-Control", "no-store")])
         },
         .gathering("POST", "/v1/clients/{client}/answer", .owner, limit: JSON.assetsByteLimit) { call, body in

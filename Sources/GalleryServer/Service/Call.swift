@@ -17,15 +17,16 @@
     var shown: Keyring.Shown? { key.flatMap { server.keyring.shown($0, by: request, since: keyChangeCount) } }
 
     /// The library as the client of the request's key sees it.
+    /// - Throws: ``Problem`` 401 without a key; what ``GalleryServer/usableLibrary()`` throws.
     func library() throws(Problem) -> PhotoLibrary {
       guard let key else { throw .signInRequired }
-      return server.library.as(key.client)
+      return try server.usableLibrary().as(key.client)
     }
 
     /// The library as a fetch looks at it: as the client of the key, or for the owner as the client that it names.
     func library(of fetch: FetchRequest) throws(Problem) -> PhotoLibrary {
       guard let key else { throw .signInRequired }
-      return try fetch.view(of: server.library, for: key)
+      return try fetch.view(of: try server.usableLibrary(), for: key)
     }
 
     /// A value of the query that may stand there once.

@@ -176,6 +176,16 @@
       return address
     }
 
+    /// The owner's view of the library, as long as this program knows the format of its store.
+    ///
+    /// What follows the library notices a migration, with a commit or half a second later at most; a request only asks
+    /// whether it did. Keys, figures and health are not read through this: they serve the operator who restarts.
+    /// - Throws: ``Problem`` 503 once a newer program has migrated the store, of which this one may read wrong values.
+    func usableLibrary() throws(Problem) -> PhotoLibrary {
+      if let reason = library.unavailabilityReason, reason.code == .newerThanProgram { throw Problem(reason) }
+      return library
+    }
+
     /// How many responses are streams of events, feeds included, and how many are streams of contents.
     var streamCounts: (events: Int, contents: Int) { server.withLock { $0?.streamCounts } ?? (0, 0) }
 

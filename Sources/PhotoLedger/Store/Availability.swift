@@ -15,7 +15,8 @@ public protocol PhotoLibraryAvailabilityObserver: AnyObject, Sendable {
   func photoLibraryDidBecomeUnavailable(because reason: LibraryError)
 }
 
-/// Why a library is unavailable, and its observers; `state` is guarded by its lock.
+/// Why a library is unavailable, and its observers; `state` is guarded by its lock. `hasEnded` is set under the lock,
+/// once there is a reason.
 final class Availability: Sendable {
   private final class WeakObserver: Sendable {
     weak let observer: (any PhotoLibraryAvailabilityObserver)?
@@ -34,15 +35,18 @@ final class Availability: Sendable {
   }
 
   private let state = Mutex(State())
+  /// Each request of a server asks, so the answer of a library that can be used takes no lock.
+  private let hasEnded = Atomic(false)
   private let queue = DispatchQueue(label: "photoledger.availability")
 
-  var reason: LibraryError? { state.withLock { $0.reason } }
+  var reason: LibraryError? { hasEnded.load(ordering: .acquiring) ? state.withLock { $0.reason } : nil }
 
   /// Marks the library as unavailable; only the first reason is kept.
   func end(_ reason: LibraryError) {
     let observers = state.withLock { state in
       guard state.reason == nil else { return [WeakObserver]() }
       state.reason = reason
+      hasEnded.store(true, ordering: .releasing)
       defer { state.observers = [] }
       return state.observers
     }
