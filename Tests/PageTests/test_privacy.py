@@ -130,6 +130,19 @@ class PromptTests(PrivacyTest):
         wait(lambda: self.shown(self.other) == set(self.ids), "the app has full access")
         self.assertFalse(self.other.all(".visitor-banner"))
 
+    def test_photos_selected_for_an_app_that_follows_an_album_end_that(self):
+        _, client = self.app("com.example.follower")
+        self.gallery.commit({"op": "album.create", "title": "Followed", "as": "$a"},
+                            {"op": "client.follow", "client": client, "album": "$a"})
+        self.assertIsNotNone(self.client(client)["followedAlbum"])
+        self.show("")
+        self.browser.click('.request[data-client^="com.example.follower"] button')
+        self.browser.click('[data-choice="limit"]')
+        self.choose(self.ids[1])
+        self.browser.notice("has access to 1 selected photo")
+        self.assertEqual(self.client(client)["authorizationStatus"]["readWrite"], "limited")
+        self.assertIsNone(self.client(client)["followedAlbum"])
+
     def test_a_limited_visitor_asks_for_more_and_sees_what_the_owner_adds(self):
         secret = self.limited("friends", [self.ids[0]])
         self.show("", self.other, secret)

@@ -149,8 +149,9 @@ async function choose(app, { client, level }, decision) {
     await giveMore(app, client, ids);
     return;
   }
+  // A selection that follows an album takes no photos by hand; the owner has chosen these.
   await app.commit([{ op: 'client.authorize', client, status: 'limited', level },
-    { op: 'client.grant', client, assets: ids }],
+    { op: 'client.follow', client, album: null }, { op: 'client.grant', client, assets: ids }],
     t('request.done.limit', { name, count: ids.length }), { cause: 'permission prompt' });
 }
 
