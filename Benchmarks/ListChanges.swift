@@ -101,17 +101,17 @@ enum ListChanges {
       var (changes, positions) = (IndexChanges?.none, SortedSet.Positions())
       for turn in [repetition % 2, 1 - repetition % 2] {
         if start == .warm {
-          if turn == 0 { rehearse(tree, touches) } else { rehearse(set, touches) }
+          if turn == 0 { try rehearse(tree, touches) } else { rehearse(set, touches) }
         } else {
           flush.flush()
         }
         if start == .code {
-          for touches in rehearsals where turn == 0 { rehearse(smallTree, touches) }
+          for touches in rehearsals where turn == 0 { try rehearse(smallTree, touches) }
           for touches in rehearsals where turn == 1 { rehearse(smallSet, touches) }
         }
         let time =
-          turn == 0
-          ? stopwatch.time { changes = IndexChanges(tree.apply(touches)) }
+          try turn == 0
+          ? stopwatch.time { changes = IndexChanges(try tree.apply(touches)) }
           : stopwatch.time { positions = set.apply(touches) }
         if repetition >= 3 { if turn == 0 { times.tree.append(time) } else { times.set.append(time) } }
       }
@@ -176,11 +176,11 @@ enum ListChanges {
       let touches = edits.map(\.touch)
       let before = list.items
       list.make(edits)
-      if start == .warm { rehearse(tree, touches) } else { flush.flush() }
-      if start == .code { for touches in rehearsals { rehearse(smallTree, touches) } }
+      if start == .warm { try rehearse(tree, touches) } else { flush.flush() }
+      if start == .code { for touches in rehearsals { try rehearse(smallTree, touches) } }
       let held = tree
       var changes: IndexChanges?
-      let time = stopwatch.time { changes = IndexChanges(tree.apply(touches)) }
+      let time = try stopwatch.time { changes = IndexChanges(try tree.apply(touches)) }
       if repetition >= 3 { times.append(time) }
       guard let changes else { continue }
       try check(changes, before: before, after: list.items, held: held, tree: tree)
@@ -207,9 +207,9 @@ enum ListChanges {
   }
 
   /// Makes the same edits in a copy, which leaves their paths and the code in the caches.
-  private static func rehearse(_ tree: CountedTree<ResultKey>, _ edits: [KeyTouch<ResultKey>]) {
+  private static func rehearse(_ tree: CountedTree<ResultKey>, _ edits: [KeyTouch<ResultKey>]) throws {
     var copy = tree
-    let changes = IndexChanges(copy.apply(edits))
+    let changes = IndexChanges(try copy.apply(edits))
     precondition(changes.afterCount == copy.count, "A rehearsal must not differ from the play.")
   }
 

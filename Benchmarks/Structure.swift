@@ -66,7 +66,7 @@ enum Structure {
       alone.append(stopwatch.time { for key in inputs.fresh { tree.insert(key) } })
       for key in inputs.fresh { tree.remove(key) }
       old = tree
-      batched.append(stopwatch.time { tree.apply(removing: [], inserting: sorted) })
+      batched.append(try stopwatch.time { _ = try tree.apply(removing: [], inserting: sorted) })
       guard tree.count == old.count + sorted.count, tree.defects().isEmpty, old.elementsEqual(original) else {
         throw WrongAnswer(description: "A batch left an unsound tree.")
       }
@@ -80,20 +80,20 @@ enum Structure {
       report.add(
         "structure \(name)", size: size, caches: .warm, sample, operations: sorted.count, comparedWith: base)
     }
-    let details = repeated(report) { detailsLoop(original, inputs) }
+    let details = try repeated(report) { try detailsLoop(original, inputs) }
     report.add(
       "structure change details of one edit, held", size: size, caches: .warm, details,
       operations: 2 * inputs.fresh.count, comparedWith: base)
   }
 
   /// Inserts and removes one key after the other, each time with the old tree held and the full details derived.
-  private static func detailsLoop(_ original: CountedTree<ResultKey>, _ inputs: Inputs) -> Int {
+  private static func detailsLoop(_ original: CountedTree<ResultKey>, _ inputs: Inputs) throws -> Int {
     var (tree, held, sum) = (original, original, 0)
     for key in inputs.fresh {
       held = tree
-      sum &+= IndexChanges(tree.apply([KeyTouch(old: nil, new: key, isVisiblyChanged: false)])).inserted.count
+      sum &+= IndexChanges(try tree.apply([KeyTouch(old: nil, new: key, isVisiblyChanged: false)])).inserted.count
       held = tree
-      sum &+= IndexChanges(tree.apply([KeyTouch(old: key, new: nil, isVisiblyChanged: false)])).removed.count
+      sum &+= IndexChanges(try tree.apply([KeyTouch(old: key, new: nil, isVisiblyChanged: false)])).removed.count
     }
     return sum &+ held.count
   }
@@ -119,10 +119,10 @@ enum Structure {
     else { throw WrongAnswer(description: "A rank or a selection differs from the sorted array's.") }
   }
 
-  private static func repeated(_ report: Report, _ body: () -> Int) -> Sample {
+  private static func repeated(_ report: Report, _ body: () throws -> Int) rethrows -> Sample {
     let stopwatch = Stopwatch()
     var sum = 0
-    let times = (0..<min(11, report.repetitions) + 1).map { _ in stopwatch.time { sum &+= body() } }
+    let times = try (0..<min(11, report.repetitions) + 1).map { _ in try stopwatch.time { sum &+= try body() } }
     Report.keep(sum)
     return Sample(Array(times.dropFirst()))
   }

@@ -7,6 +7,17 @@
 // still shared with the old tree; one with edits is written anew; the levels above are built again. That costs one
 // copy for each touched leaf however many edits it gets, and a few steps for each untouched one; it is chosen from one
 // edit for every hundred leaves on, an estimate. At k = n it is a merge of two sorted lists: no cliff.
+//
+// Edits may come from bytes on a disk, the tree from earlier ones, so an edit that the tree contradicts is an error and
+// no misuse. It is found where the edit is made, without another search. Lists that do not ascend are misuse.
+
+/// An edit that does not fit the elements of a counted tree.
+public enum TreeContradiction: Error, Equatable {
+  /// An element to remove is not in the tree; its index among those to remove.
+  case absent(Int)
+  /// An element to insert is in the tree already; its index among those to insert.
+  case present(Int)
+}
 
 extension CountedTree {
   /// The positions of a batch of edits.
@@ -29,17 +40,21 @@ extension CountedTree {
   ///   - removing: strictly ascending elements, all of them present.
   ///   - inserting: strictly ascending elements, none of them present once the removals are done.
   /// - Returns: the position of each: the removed before, the inserted after.
+  /// - Throws: ``TreeContradiction`` for an element that is not present, or that is. The tree is sound then and may
+  ///   have some of the edits; a copy from before has none.
   /// - Complexity: O(k log n), and never more than O(n + k)
   @inlinable
   @discardableResult
-  public mutating func apply(removing: [Element], inserting: [Element]) -> BatchRanks {
+  public mutating func apply(
+    removing: [Element], inserting: [Element]
+  ) throws(TreeContradiction) -> BatchRanks {
     precondition(Self.ascends(removing), "The elements to remove must be strictly ascending.")
     precondition(Self.ascends(inserting), "The elements to insert must be strictly ascending.")
     let edits = removing.count + inserting.count
     let ranks =
       edits < 8 || edits * 100 * Limits<Element>.leafCapacity < count
-      ? applySingly(removing: removing, inserting: inserting)
-      : applyMerged(removing: removing, inserting: inserting)
+      ? try applySingly(removing: removing, inserting: inserting)
+      : try applyMerged(removing: removing, inserting: inserting)
     checkInvariants()
     return ranks
   }
@@ -51,44 +66,39 @@ extension CountedTree {
   }
 
   @inlinable
-  mutating func applySingly(removing: [Element], inserting: [Element]) -> BatchRanks {
+  mutating func applySingly(
+    removing: [Element], inserting: [Element]
+  ) throws(TreeContradiction) -> BatchRanks {
     var ranks = BatchRanks()
     ranks.removed.reserveCapacity(removing.count)
     ranks.inserted.reserveCapacity(inserting.count)
-    for element in removing.reversed() {
-      guard let rank = remove(element) else { Self.refuseAbsent() }
+    for index in removing.indices.reversed() {
+      guard let rank = remove(removing[index]) else { throw .absent(index) }
       ranks.removed.append(rank)
     }
     ranks.removed.reverse()
-    for element in inserting {
-      let (inserted, rank) = insert(element)
-      if !inserted { Self.refusePresent() }
+    for index in inserting.indices {
+      let (inserted, rank) = insert(inserting[index])
+      if !inserted { throw .present(index) }
       ranks.inserted.append(rank)
     }
     return ranks
   }
 
   @inlinable
-  mutating func applyMerged(removing: [Element], inserting: [Element]) -> BatchRanks {
+  mutating func applyMerged(
+    removing: [Element], inserting: [Element]
+  ) throws(TreeContradiction) -> BatchRanks {
     var merge = BatchMerge(removing: removing, inserting: inserting)
     if let root {
-      withExtendedLifetime(root) { merge.take(.passUnretained(root), from: nil, below: nil) }
+      defer { withExtendedLifetime(root) {} }
+      try merge.take(.passUnretained(root), from: nil, below: nil)
     }
     merge.takeRemainingInsertions()
-    if merge.nextRemoval < removing.count { Self.refuseAbsent() }
+    if merge.nextRemoval < removing.count { throw .absent(merge.nextRemoval) }
     let ranks = merge.ranks
     self = merge.builder.finish()
     return ranks
-  }
-
-  @inlinable
-  static func refuseAbsent() -> Never {
-    preconditionFailure("An element to remove is not in the counted tree.")
-  }
-
-  @inlinable
-  static func refusePresent() -> Never {
-    preconditionFailure("An element to insert is already in the counted tree.")
   }
 }
 
@@ -117,19 +127,23 @@ struct BatchMerge<Element: Comparable & Sendable>: ~Copyable {
   /// Takes a subtree with the edits less than `high`, all of them if nil.
   /// - Parameter low: what divides the subtree from what lies before it; nil if nothing does.
   @inlinable
-  mutating func take(_ node: Unmanaged<Node<Element>>, from low: Element?, below high: Element?) {
+  mutating func take(
+    _ node: Unmanaged<Node<Element>>, from low: Element?, below high: Element?
+  ) throws(TreeContradiction) {
     let body = Body(node)
-    guard body.height > 0 else { return takeLeaf(node, from: low, below: high) }
+    guard body.height > 0 else { return try takeLeaf(node, from: low, below: high) }
     body.readChildrenAhead()
     for slot in 0..<body.count {
-      take(
+      try take(
         body.unowned(slot), from: slot == 0 ? low : body.separators[slot - 1],
         below: slot == body.count - 1 ? high : body.separators[slot])
     }
   }
 
   @inlinable
-  mutating func takeLeaf(_ leaf: Unmanaged<Node<Element>>, from low: Element?, below high: Element?) {
+  mutating func takeLeaf(
+    _ leaf: Unmanaged<Node<Element>>, from low: Element?, below high: Element?
+  ) throws(TreeContradiction) {
     let body = Body(leaf)
     if !hasEdit(below: high), builder.append(sharing: leaf, from: low) {
       before += body.count
@@ -141,9 +155,9 @@ struct BatchMerge<Element: Comparable & Sendable>: ~Copyable {
       let isRemoval = nextRemoval < removing.count && isBelow(removing[nextRemoval], high)
       let isInsertion = nextInsertion < inserting.count && isBelow(inserting[nextInsertion], high)
       if isRemoval, !isInsertion || !(inserting[nextInsertion] < removing[nextRemoval]) {
-        remove(from: body, &taken)
+        try remove(from: body, &taken)
       } else if isInsertion {
-        insert(into: body, &taken)
+        try insert(into: body, &taken)
       } else {
         break
       }
@@ -165,11 +179,9 @@ struct BatchMerge<Element: Comparable & Sendable>: ~Copyable {
   }
 
   @inlinable
-  mutating func remove(from body: Body, _ taken: inout Int) {
+  mutating func remove(from body: Body, _ taken: inout Int) throws(TreeContradiction) {
     let index = advance(in: body, from: taken, to: removing[nextRemoval])
-    guard index < body.count, !(removing[nextRemoval] < body.elements[index]) else {
-      CountedTree<Element>.refuseAbsent()
-    }
+    guard index < body.count, !(removing[nextRemoval] < body.elements[index]) else { throw .absent(nextRemoval) }
     builder.append(body, taken..<index)
     ranks.removed.append(before + index)
     taken = index + 1
@@ -177,10 +189,10 @@ struct BatchMerge<Element: Comparable & Sendable>: ~Copyable {
   }
 
   @inlinable
-  mutating func insert(into body: Body, _ taken: inout Int) {
+  mutating func insert(into body: Body, _ taken: inout Int) throws(TreeContradiction) {
     let element = inserting[nextInsertion]
     let index = advance(in: body, from: taken, to: element)
-    if index < body.count, !(element < body.elements[index]) { CountedTree<Element>.refusePresent() }
+    if index < body.count, !(element < body.elements[index]) { throw .present(nextInsertion) }
     builder.append(body, taken..<index)
     builder.append(element)
     ranks.inserted.append(before + index - nextRemoval + nextInsertion)

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test("every batch that removes a range and fills every gap of a range is correct")
-  func everyRangeBatch() {
+  func everyRangeBatch() throws {
     for count in [0, 1, 3, 5, 9, 14] {
       for low in 0...count {
         for high in low...count {
@@ -22,7 +22,7 @@ import Testing
           model.array = (0..<count).map { 2 * $0 }
           model.tree = CountedTree(sorted: model.array)
           model.hold()
-          model.apply(removing: (low..<high).map { 2 * $0 }, inserting: (low..<high).map { 2 * $0 + 1 })
+          try model.apply(removing: (low..<high).map { 2 * $0 }, inserting: (low..<high).map { 2 * $0 + 1 })
           model.check()
         }
       }

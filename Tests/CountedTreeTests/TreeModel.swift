@@ -76,10 +76,10 @@ struct TreeModel<Element: Comparable & Sendable> {
     #expect(tree.remove(element) == (isPresent ? rank : nil))
   }
 
-  mutating func apply(removing: [Element], inserting: [Element]) {
+  mutating func apply(removing: [Element], inserting: [Element]) throws {
     let before = array
     array = (before.filter { element in !removing.contains(element) } + inserting).sorted()
-    let ranks = tree.apply(removing: removing, inserting: inserting)
+    let ranks = try tree.apply(removing: removing, inserting: inserting)
     #expect(ranks.removed == removing.map { element in before.firstIndex(of: element) ?? -1 })
     #expect(ranks.inserted == inserting.map { element in array.firstIndex(of: element) ?? -1 })
   }

@@ -8,7 +8,7 @@ import Testing
   @Test(
     "edits applied to a tree give the change that a comparison of both lists finds",
     arguments: 0..<(Dose.isFull ? 12 : 5))
-  func edits(seed: UInt64) {
+  func edits(seed: UInt64) throws {
     var random = IndexChangesRandom(4_000 + seed)
     for number in 0..<200 {
       let model = IndexChangesModel(size: number % 4 == 0 ? 60 : 8, using: &random)
@@ -21,7 +21,7 @@ import Testing
       }
       var tree = CountedTree(sorted: model.before.compactMap { old[$0] })
       let held = tree
-      let changes = IndexChanges(tree.apply(edits))
+      let changes = IndexChanges(try tree.apply(edits))
       #expect(Array(tree) == model.after.compactMap { new[$0] })
       #expect(Array(held) == model.before.compactMap { old[$0] })
       if let defect = model.defect(in: changes) {
@@ -54,15 +54,22 @@ import Testing
     return (old, new)
   }
 
-  @Test("edits that contradict the tree trap")
-  func misuse() async {
-    await #expect(processExitsWith: .failure) {
-      var tree = CountedTree(sorted: [1, 2])
-      _ = tree.apply([KeyTouch(old: 3, new: nil, isVisiblyChanged: false)])
-    }
-    await #expect(processExitsWith: .failure) {
-      var tree = CountedTree(sorted: [1, 2])
-      _ = tree.apply([KeyTouch(old: nil, new: 2, isVisiblyChanged: false)])
+  @Test("an edit that contradicts the tree is an error that names it, alone or among others", arguments: [0, 2])
+  func contradictions(others: Int) {
+    // Each object stands at the far end, where a rank of an absent key would be none of the list.
+    let bad: [(edit: KeyTouch<Int>, isAbsent: Bool)] = [
+      (KeyTouch(old: 9, new: nil, isVisiblyChanged: false), true),
+      (KeyTouch(old: nil, new: 4, isVisiblyChanged: false), false),
+      (KeyTouch(old: 9, new: 7, isVisiblyChanged: true), true),
+      (KeyTouch(old: 3, new: 4, isVisiblyChanged: true), false),
+      (KeyTouch(old: 9, new: 9, isVisiblyChanged: true), true),
+    ]
+    let good = [KeyTouch(old: 1, new: nil, isVisiblyChanged: false), KeyTouch(old: 2, new: 6, isVisiblyChanged: true)]
+    for (edit, isAbsent) in bad {
+      var tree = CountedTree(sorted: [1, 2, 3, 4])
+      let expected: TreeContradiction = isAbsent ? .absent(others) : .present(others)
+      #expect(throws: expected) { try tree.apply(Array(good.prefix(others)) + [edit]) }
+      #expect(tree.defects() == [])
     }
   }
 }

@@ -1,4 +1,6 @@
+import CountedTree
 import EventLog
+import Foundation
 import LMDB
 import TestSupport
 import Testing
@@ -99,6 +101,103 @@ struct RewindDamageTests {
     let first = #expect(throws: LibraryError.self) { try albumCount() }
     let second = #expect(throws: LibraryError.self) { try selectionCount() }
     #expect(first?.code == .corrupted && second?.code == .corrupted)
+  }
+
+  @Test("a live result that contradicts damaged rows fails with what to do, and other results go on")
+  func contradiction() async throws {
+    let (made, ids, album) = try Self.make()
+    let (library, observation) = (made.library, made.library.store.observation)
+    let (held, all) = (try made.members(album), try library.fetchAssets())
+    let (failing, other) = (ResultChanges.Iterator(held, 8), ResultChanges.Iterator(all, 8))
+    try failing.listen()
+    try other.listen()
+    let keeper = ChangeKeeper()
+    try library.register(keeper)
+    func favor(_ id: LocalIdentifier) throws {
+      try library.performChangesAndWait { $0.setFavorite(true, for: [id]) }
+      try observation.pump()
+    }
+    try favor(ids[0])
+    let number = try Self.number(of: ids[2], in: library)
+    try Self.misplace(number, in: try Self.number(of: album, in: library), of: library)
+    try favor(ids[2])
+    let sentence = "the place of object \(number) in a fetch result; stop writing and run `verify`, then `rebuild`."
+    func expectDamage(_ body: () throws -> Void) {
+      let error = #expect(throws: LibraryError.self) { try body() }
+      #expect(error?.code == .corrupted && error?.description.contains(sentence) == true)
+    }
+    #expect(try failing.take()?.changedIndexes == [0], "What came before is delivered.")
+    for _ in 0..<2 { expectDamage { _ = try failing.take() } }
+    #expect(try other.take()?.changedIndexes == [0])
+    #expect(try other.take()?.changedIndexes == [2])
+    expectDamage { _ = try library.changeDetails(from: held, to: library.currentToken) }
+    try await waitUntil("the observer is notified") { keeper.changes.all.count == 2 }
+    expectDamage { _ = try keeper.changes.all[1].changeDetails(for: held) }
+    #expect(try keeper.changes.all[1].changeDetails(for: all)?.changedIndexes == [0, 2])
+    // The same list is followed anew by those that fetch it now.
+    let again = ResultChanges.Iterator(try made.members(album), 8)
+    try again.listen()
+    try favor(ids[1])
+    #expect(try again.take()?.changedIndexes == [1])
+    #expect(try other.take()?.changedIndexes == [1])
+    let error = await #expect(throws: LibraryError.self) {
+      var late = library.changes(to: held).makeAsyncIterator()
+      for _ in 0..<2 { _ = try await late.next() }
+    }
+    #expect(error?.code == .corrupted)
+  }
+
+  @Test("a key that a result lacks, or two results that do not fit a delta, are damage")
+  func contradictingPositions() {
+    func key(_ number: UInt64) -> NarrowKey { NarrowKey(word: number, number: number) }
+    let before = CountedTree(sorted: [key(1), key(2)])
+    let after = CountedTree(sorted: [key(1)])
+    let touches = [
+      KeyTouch(old: key(9), new: nil, isVisiblyChanged: false),
+      KeyTouch(old: nil, new: key(9), isVisiblyChanged: false),
+      KeyTouch(old: key(9), new: key(1), isVisiblyChanged: false),
+      KeyTouch(old: key(9), new: key(9), isVisiblyChanged: true),
+    ]
+    for touch in touches {
+      let error = #expect(throws: LibraryError.self) { try before.positions(of: [touch], after: after) }
+      #expect(error?.code == .corrupted && error?.description.contains("object 9") == true)
+    }
+    let error = #expect(throws: LibraryError.self) { try before.positions(of: [], after: after) }
+    #expect(error?.code == .corrupted)
+  }
+
+  @Test("a step of an equal fetch that found another number of objects is damage")
+  func otherCount() throws {
+    let made = try TemporaryLibrary()
+    _ = try made.create(2)
+    let core = try made.library.fetchAssets().core
+    let nothing = TouchedPositions(beforeCount: 2, afterCount: 2, removed: [], inserted: [])
+    let step = Step(after: core, touched: nothing, commits: [])
+    try step.checkStart(count: 2)
+    #expect(throws: LibraryError.self) { try step.checkStart(count: 3) }
+  }
+
+  /// Gives a member another place, of which the list of its album knows nothing.
+  private static func misplace(
+    _ child: ObjectNumber, in container: ObjectNumber, of library: PhotoLibrary
+  ) throws {
+    let core = library.store.core
+    let place = try place(of: child, in: container, of: library)
+    try core.environment.write { t in
+      try t.put(bytes([child, container]), bytes([place + 1]), in: core.projections.containers)
+    }
+  }
+
+  private static func place(
+    of child: ObjectNumber, in container: ObjectNumber, of library: PhotoLibrary
+  ) throws -> UInt64 {
+    let store = library.store
+    let key = try store.reading { t in try store.core.projections.key(of: child, in: container, t) }
+    return try #require(key).rawValue
+  }
+
+  private static func bytes(_ numbers: [UInt64]) -> [UInt8] {
+    numbers.flatMap { number in withUnsafeBytes(of: number.bigEndian) { Array($0) } }
   }
 
   private static func number(of object: LocalIdentifier, in library: PhotoLibrary) throws -> ObjectNumber {

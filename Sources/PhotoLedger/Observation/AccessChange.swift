@@ -58,9 +58,9 @@ extension LibraryStore {
     }
     let touched: TouchedPositions
     switch (before.order, after.order) {
-    case (.narrow(let one), .narrow(let two)): touched = one.walked(to: two, changed: changed)
+    case (.narrow(let one), .narrow(let two)): touched = try one.walked(to: two, changed: changed)
     // Stacks order nothing for a limited client: one of its results may have narrow keys where the other has wide ones.
-    default: touched = before.order.widened.walked(to: after.order.widened, changed: changed)
+    default: touched = try before.order.widened.walked(to: after.order.widened, changed: changed)
     }
     return Step(after: after, touched: touched, commits: delta.commits, isBlind: isBlind, readAt: readAt)
   }
@@ -139,8 +139,11 @@ extension ResultOrder {
 
 extension CountedTree where Element: ResultKey {
   /// The positions in both trees of the objects that only one of them contains, or both under different keys.
+  /// - Throws: `.corrupted` if a tree has an object twice, as damaged rows of a container can list it.
   /// - Complexity: O(n) in both trees, O(k log k) for what differs.
-  fileprivate func walked(to later: CountedTree<Element>, changed: Set<ObjectNumber>) -> TouchedPositions {
+  fileprivate func walked(
+    to later: CountedTree<Element>, changed: Set<ObjectNumber>
+  ) throws(LibraryError) -> TouchedPositions {
     var (leaving, coming): ([ObjectNumber: Int], [ObjectNumber: Int]) = ([:], [:])
     var changedPositions: [Int] = []
     var (one, two) = (makeIterator(), later.makeIterator())
@@ -151,10 +154,10 @@ extension CountedTree where Element: ResultKey {
         if changed.contains(key.number) { changedPositions.append(laterPosition) }
         (old, new, position, laterPosition) = (one.next(), two.next(), position + 1, laterPosition + 1)
       } else if let key = old, new.map({ key < $0 }) ?? true {
-        leaving[key.number] = position
+        guard leaving.updateValue(position, forKey: key.number) == nil else { throw .contradiction(at: key) }
         (old, position) = (one.next(), position + 1)
       } else if let key = new {
-        coming[key.number] = laterPosition
+        guard coming.updateValue(laterPosition, forKey: key.number) == nil else { throw .contradiction(at: key) }
         (new, laterPosition) = (two.next(), laterPosition + 1)
       }
     }

@@ -27,13 +27,14 @@ struct Arrival: Sendable {
 
 extension ResultCore {
   /// Whether more than so many of several deltas, each of which follows the one before, touch the list.
+  /// - Throws: `.corrupted` if the result contradicts a delta.
   /// - Complexity: O(k log n) in the objects of the deltas.
-  func isTouched(byMoreThan limit: Int, of deltas: [Delta]) -> Bool {
+  func isTouched(byMoreThan limit: Int, of deltas: [Delta]) throws(LibraryError) -> Bool {
     guard deltas.count > limit else { return false }
     var core = self
     var count = 0
     for delta in deltas where count <= limit {
-      let (after, touched) = core.advanced(by: delta)
+      let (after, touched) = try core.advanced(by: delta)
       core = after
       if !touched.isEmpty { count += 1 }
     }

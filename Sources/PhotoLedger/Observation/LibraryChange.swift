@@ -72,12 +72,13 @@ public struct LibraryChange: Sendable {
     guard observation.sharesSteps(from: latest.commit, readAt: held.readAt) else {
       try observation.pump()
       let isBlank = observation.mayBeBlank(delta.to, readAt: held.readAt)
-      let step = Step(from: latest, by: try delta(from: latest, isBlank: isBlank))
+      let step = try Step(from: latest, by: delta(from: latest, isBlank: isBlank))
       return (try StepView(of: step, like: held, readAt: held.readAt, in: store), step.commits)
     }
     let shared = try steps.step(of: latest, to: delta.to) {
       try observation.liveStep(of: latest, to: delta.to) ?? SharedStep(Step(from: latest, by: delta(from: latest)))
     }
+    try shared.step.checkStart(count: latest.order.count)
     return (try shared.view(like: held, in: store), shared.step.commits)
   }
 

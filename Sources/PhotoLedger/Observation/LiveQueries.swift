@@ -24,11 +24,14 @@ struct LiveQueries {
   private var inContainer: [ObjectNumber: [Held]] = [:]
   private let gone = LiveQuery.Departures()
 
-  /// The live query of a query, if there is one.
-  subscript(query: Query) -> LiveQuery? { byQuery[query]?.query }
+  /// The live query of a query, if there is one; one that has failed is none, and another takes its place.
+  subscript(query: Query) -> LiveQuery? {
+    guard let live = byQuery[query]?.query, live.failure == nil else { return nil }
+    return live
+  }
 
-  /// All of them, in no order.
-  var all: [LiveQuery] { byQuery.values.compactMap(\.query) }
+  /// All of them, those that have failed too, in no order.
+  var all: [LiveQuery] { (wide + inContainer.values.joined()).compactMap(\.query) }
 
   /// The number of entries of queries without followers.
   var abandonedCount: Int { gone.count.load(ordering: .relaxed) }

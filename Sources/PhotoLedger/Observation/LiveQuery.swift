@@ -2,6 +2,9 @@ import Synchronization
 
 /// The current result of a followed query; stepped from commit to commit.
 ///
+/// A commit that contradicts the result, as where rows of the store were damaged since it was fetched, ends the
+/// stepping: followers get the steps before it and then the error, and the next fetch of the query is followed anew.
+///
 /// Mutable state and its guard: each member has a lock of its own. `state` is locked under the lock of
 /// ``Observation``'s state or alone, so that followers read it without holding each other's queries up; `wakeUps` is
 /// locked alone.
@@ -13,6 +16,8 @@ final class LiveQuery: Sendable {
     var last: SharedStep?
     /// Whether `steps` is complete back to this commit.
     var stepsReachBackTo: UInt64
+    /// Why it stays where it is.
+    var failure: LibraryError?
   }
 
   /// A commit that made the result another value.
@@ -31,7 +36,7 @@ final class LiveQuery: Sendable {
   enum Outlook {
     /// Nothing, or one commit.
     case next(SharedStep?)
-    /// Several commits, or more than is remembered.
+    /// Several commits, or more than is remembered, or a failure.
     case more
   }
 
@@ -52,15 +57,22 @@ final class LiveQuery: Sendable {
 
   // MARK: Under the lock of the observation
 
-  /// Steps over one commit; says whether it touched the result.
+  /// Steps over one commit; says whether it touched the result, or contradicts it: then followers have to be woken.
   /// - Parameter words: those that other searches have cut.
   func step(_ delta: Delta, _ words: DeltaWords) -> Bool {
     // Nearly every commit leaves nearly every result as it was: that is found before the result is looked at.
     let touches = plan.touches(by: delta, words)
     guard !(touches?.isEmpty ?? false) else { return false }
     return state.withLock { state in
-      guard delta.from >= state.core.commit else { return false }
-      let (after, touched) = state.core.advanced(by: delta, touches)
+      guard state.failure == nil, delta.from >= state.core.commit else { return false }
+      let after: ResultCore
+      let touched: TouchedPositions
+      do throws(LibraryError) {
+        (after, touched) = try state.core.advanced(by: delta, touches)
+      } catch {
+        state.failure = error
+        return true
+      }
       let isTouching = !touched.isEmpty
       // The position of the scope's object is part of the result, though it changes invisibly, so that going from one
       // step to the next need not read the commits in between.
@@ -75,12 +87,18 @@ final class LiveQuery: Sendable {
     }
   }
 
-  /// The result at the commit to which every live query has stepped, with the last event of that commit.
+  /// The result at the commit to which every live query has stepped, with the last event of that commit; after a
+  /// failure, the last one before it.
   func current(at head: Observation.Position) -> ResultCore {
-    var current = state.withLock { $0.core }
-    if current.commit < head.commit { (current.commit, current.sequence) = (head.commit, head.sequence) }
+    let (core, failure) = state.withLock { ($0.core, $0.failure) }
+    var current = core
+    guard failure == nil, current.commit < head.commit else { return current }
+    (current.commit, current.sequence) = (head.commit, head.sequence)
     return current
   }
+
+  /// Why it cannot be stepped any further; nil while it can.
+  var failure: LibraryError? { state.withLock { $0.failure } }
 
   /// Its order, as something that is kept in memory.
   /// - Complexity: O(log n).
@@ -92,7 +110,9 @@ final class LiveQuery: Sendable {
   func outlook(after commit: UInt64) -> Outlook {
     state.withLock { state in
       guard commit >= state.stepsReachBackTo else { return .more }
-      guard let last = state.steps.last, last.commit > commit else { return .next(nil) }
+      guard let last = state.steps.last, last.commit > commit else {
+        return state.failure == nil ? .next(nil) : .more
+      }
       if state.steps.count > 1, state.steps[state.steps.count - 2].commit > commit { return .more }
       return state.last.map { .next($0) } ?? .more
     }

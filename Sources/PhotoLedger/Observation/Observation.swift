@@ -335,7 +335,7 @@ package final class Observation: StorePart, SharedResults {
       }
     }
     let deltas = try deltas(from: result.commit, to: commit, withDetails: withDetails)
-    if result.isTouched(byMoreThan: limit, of: deltas), let composed = Delta(composing: deltas) {
+    if try result.isTouched(byMoreThan: limit, of: deltas), let composed = Delta(composing: deltas) {
       return .atOnce(composed)
     }
     return .each(deltas)
@@ -363,16 +363,16 @@ package final class Observation: StorePart, SharedResults {
       if arrival == nil {
         switch try way(of: result, to: commit, composingBeyond: limit) {
         case .each(let deltas):
-          for delta in deltas { current = current.advanced(by: delta).after }
+          for delta in deltas { current = try current.advanced(by: delta).after }
           arrival = (Arrival(backlog: deltas), commit)
         case .atOnce(let delta):
-          let step = Step(from: result, by: delta)
+          let step = try Step(from: result, by: delta)
           current = step.after
           arrival = (Arrival(step: step), commit)
         }
       } else {
         for delta in try deltas(from: current.commit, to: commit, withDetails: isSearch) {
-          current = current.advanced(by: delta).after
+          current = try current.advanced(by: delta).after
         }
       }
       let made = state.withLock { state -> LiveQuery? in

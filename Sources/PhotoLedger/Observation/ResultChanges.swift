@@ -10,6 +10,9 @@ import Synchronization
 ///
 /// It throws if the log cannot be read. A reason that passes, such as no free reader slot, is given ten seconds to pass
 /// before a waiting consumer gets the error. An iterator that is asked again continues where it was.
+///
+/// It throws `.corrupted` if the result contradicts the store, as after damage to its rows: then the changes before are
+/// delivered, and an iterator that is asked again throws the same. Results of other queries continue.
 public struct ResultChanges<Element: Hashable & Sendable>: AsyncSequence, Sendable {
   let held: FetchResult<Element>
   /// The number of touching commits that are delivered one by one before they are composed.
@@ -134,6 +137,8 @@ final class Follower: Sendable {
 
     var held: ResultCore { ahead ?? delivered.core }
     var commit: UInt64 { ahead?.commit ?? delivered.commit }
+    /// How many objects the order of what is held has.
+    var orderCount: Int { ahead?.order.count ?? delivered.madeCount }
   }
 
   let store: LibraryStore
@@ -206,13 +211,18 @@ final class Follower: Sendable {
           !mayHaveNewAccess(state)
         {
           guard let last else { return nil }
+          try last.step.checkStart(count: state.orderCount)
           let view = try last.view(like: state.delivered, in: store)
           if let delivery = try deliver(&state, view, last.step.commits) { return delivery }
         } else {
           // After an error the caller may ask again, and gets the undelivered changes.
           let before = (state.delivered, state.ahead, state.arrival, state.isBlind, state.isAdrift)
           do {
-            guard let step = try next(&state) else { return nil }
+            guard let step = try next(&state) else {
+              // What came before is delivered; the live query cannot be stepped any further.
+              if let failure = state.query?.failure { throw failure }
+              return nil
+            }
             state.isBlind = state.isBlind || step.isBlind
             let readAt = step.readAt ?? state.delivered.readAt
             let view = try StepView(of: step, like: state.delivered, readAt: readAt, in: store)
@@ -247,9 +257,9 @@ final class Follower: Sendable {
 
   /// The first step from what is held, if there is one; afterwards it is what is held.
   private func next(_ state: inout State) throws -> Step? {
-    if let step = nextOfArrival(&state) { return step }
+    if let step = try nextOfArrival(&state) { return step }
     if state.isAdrift, try !comeBack(&state) { return try nextAtTheEnd(&state) }
-    if let step = nextOfArrival(&state) { return step }
+    if let step = try nextOfArrival(&state) { return step }
     guard let query = state.query else { return nil }
     let held = state.held
     let isBlind = state.isBlind
@@ -265,6 +275,7 @@ final class Follower: Sendable {
     // Computed from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }
     if steps.count == 1, let last = last?.step, !last.isBlind {
+      try last.checkStart(count: held.order.count)
       return Step(after: current, touched: last.touched, commits: last.commits)
     }
     // Commits that are known not to touch the result need not be read.
@@ -272,7 +283,7 @@ final class Follower: Sendable {
     if steps.count(where: \.isTouching) > backlogLimit {
       let delta = try observation.composedDelta(
         from: start, to: current.commit, withDetails: held.plan.searchesDetails)
-      return Step(from: held, to: current, by: delta)
+      return try Step(from: held, to: current, by: delta)
     }
     let withDetails = held.plan.searchesDetails
     guard let deltas = observation.recentDeltas(from: start, to: steps[0].commit, withDetails: withDetails) else {
@@ -282,7 +293,7 @@ final class Follower: Sendable {
     }
     var step: Step?
     for delta in deltas {
-      step = Step(from: step?.after ?? held, by: delta)
+      step = try Step(from: step?.after ?? held, by: delta)
     }
     return step
   }
@@ -299,11 +310,11 @@ final class Follower: Sendable {
     if state.commit < commit - 1 {
       let earlier = try observation.deltas(
         from: state.commit, to: commit - 1, withDetails: state.held.plan.searchesDetails)
-      if state.held.isTouched(byMoreThan: backlogLimit, of: earlier) {
+      if try state.held.isTouched(byMoreThan: backlogLimit, of: earlier) {
         target = try observation.head().commit
       } else {
         state.arrival = Arrival(backlog: earlier)
-        if let step = nextOfArrival(&state) { return step }
+        if let step = try nextOfArrival(&state) { return step }
       }
     }
     let held = state.held
@@ -330,10 +341,10 @@ final class Follower: Sendable {
     let end = try observation.head().commit
     if let commit = try store.accessChange(of: held, through: end) { return try cross(&state, commit, nil) }
     switch try observation.way(of: held, to: end, composingBeyond: backlogLimit) {
-    case .atOnce(let delta): return Step(from: held, by: delta)
+    case .atOnce(let delta): return try Step(from: held, by: delta)
     case .each(let deltas): state.arrival = Arrival(backlog: deltas)
     }
-    return nextOfArrival(&state)
+    return try nextOfArrival(&state)
   }
 
   /// The first commit that touched a result which is older than what the live query remembers, or all as one.
@@ -341,23 +352,25 @@ final class Follower: Sendable {
     let held = state.held
     guard held.commit < current.commit else { return nil }
     switch try observation.way(of: held, to: current.commit, composingBeyond: backlogLimit) {
-    case .atOnce(let delta): return Step(from: held, to: current, by: delta)
+    case .atOnce(let delta): return try Step(from: held, to: current, by: delta)
     case .each(let deltas): state.arrival = Arrival(backlog: deltas)
     }
-    if let step = nextOfArrival(&state) { return step }
+    if let step = try nextOfArrival(&state) { return step }
     let size = current.order.count
     let nothing = TouchedPositions(beforeCount: size, afterCount: size, removed: [], inserted: [])
-    return Step(after: current, touched: nothing, commits: [])
+    let step = Step(after: current, touched: nothing, commits: [])
+    if !state.isBlind { try step.checkStart(count: state.held.order.count) }
+    return step
   }
 
   /// All as one, or the next commit of a backlog that touched the result; passes over those that did not.
-  private func nextOfArrival(_ state: inout State) -> Step? {
+  private func nextOfArrival(_ state: inout State) throws(LibraryError) -> Step? {
     if let step = state.arrival?.step {
       state.arrival = nil
       return step
     }
     while let delta = state.arrival?.next() {
-      let step = Step(from: state.held, by: delta)
+      let step = try Step(from: state.held, by: delta)
       if !step.touched.isEmpty { return step }
       state.ahead = step.after
     }

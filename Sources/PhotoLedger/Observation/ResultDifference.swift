@@ -56,7 +56,7 @@ extension LibraryStore {
     let delta =
       try isBackward ? forward.reversed(endingAt: reading { t in try sequence(ofCommit: commit, t) }) : forward
     if try hasOtherAccess(at: commit, than: before) { return try crossing(before, to: commit, by: delta) }
-    return Step(from: before, by: delta)
+    return try Step(from: before, by: delta)
   }
 
   /// Whether a client's permission at a commit makes another query of a result's fetch.

@@ -62,10 +62,11 @@ package struct ResultCore: Sendable {
 
   /// The result after a delta, and where the touched objects stood and stand.
   /// - Parameter touches: what the delta does to the result, if that is known.
+  /// - Throws: `.corrupted` if the result contradicts the delta, as after damage to the rows of the store.
   /// - Complexity: O(k log n).
   func advanced(
     by delta: Delta, _ touches: OrderTouches? = nil
-  ) -> (after: ResultCore, touched: TouchedPositions) {
+  ) throws(LibraryError) -> (after: ResultCore, touched: TouchedPositions) {
     var after = self
     after.commit = delta.to
     after.sequence = delta.lastSequence
@@ -73,11 +74,11 @@ package struct ResultCore: Sendable {
     let touched: TouchedPositions
     switch (order, touches ?? self.touches(by: delta)) {
     case (.narrow(let tree), .narrow(let touches)):
-      let (next, positions) = tree.advanced(by: touches)
+      let (next, positions) = try tree.advanced(by: touches)
       after.order = .narrow(next)
       touched = positions
     case (.wide(let tree), .wide(let touches)):
-      let (next, positions) = tree.advanced(by: touches)
+      let (next, positions) = try tree.advanced(by: touches)
       after.order = .wide(next)
       touched = positions
     default: preconditionFailure("A result and what a delta does to it have keys of different widths.")
@@ -108,13 +109,14 @@ package struct ResultCore: Sendable {
   }
 
   /// The positions of the objects of a delta in this result and in a later one of the same query.
+  /// - Throws: `.corrupted` if one of the results contradicts the delta.
   /// - Complexity: O(k log n).
-  func positions(of delta: Delta, after: ResultCore) -> TouchedPositions {
+  func positions(of delta: Delta, after: ResultCore) throws(LibraryError) -> TouchedPositions {
     switch (order, after.order) {
     case (.narrow(let tree), .narrow(let later)):
-      tree.positions(of: tree.touches(of: plan, by: delta, holders, after: later), after: later)
+      return try tree.positions(of: tree.touches(of: plan, by: delta, holders, after: later), after: later)
     case (.wide(let tree), .wide(let later)):
-      tree.positions(of: tree.touches(of: plan, by: delta, holders, after: later), after: later)
+      return try tree.positions(of: tree.touches(of: plan, by: delta, holders, after: later), after: later)
     default: preconditionFailure("Two results of one query have keys of different widths.")
     }
   }

@@ -94,6 +94,9 @@ final class ResultState: Sendable {
     }
   }
 
+  /// How many objects the whole order has; it must have been made.
+  var madeCount: Int { opening == nil ? orderCount : core.order.count }
+
   /// The last commit that may have been read for it.
   var readAt: UInt64 { lastRead.withLock { $0 } }
 
