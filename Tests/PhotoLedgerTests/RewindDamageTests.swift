@@ -177,6 +177,23 @@ struct RewindDamageTests {
     #expect(throws: LibraryError.self) { try step.checkStart(count: 3) }
   }
 
+  @Test("an album that lists a member twice is damage")
+  func listedTwice() throws {
+    let (made, ids, album) = try Self.make()
+    let library = made.library
+    let (child, container) = (try Self.number(of: ids[2], in: library), try Self.number(of: album, in: library))
+    let core = library.store.core
+    let place = try Self.place(of: child, in: container, of: library)
+    try core.environment.write { t in
+      try t.put(Self.bytes([container, place + 1]), Self.bytes([child]), in: core.projections.members)
+    }
+    var options = FetchOptions()
+    options.sort = [try SortTerm("creationDate", for: .asset)]
+    let collection = try made.collection(album)
+    let error = #expect(throws: LibraryError.self) { try library.fetchAssets(options, in: collection).core }
+    #expect(error?.code == .corrupted)
+  }
+
   /// Gives a member another place, of which the list of its album knows nothing.
   private static func misplace(
     _ child: ObjectNumber, in container: ObjectNumber, of library: PhotoLibrary

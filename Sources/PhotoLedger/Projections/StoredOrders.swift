@@ -379,6 +379,8 @@ extension Projections {
       var keys = try datedKeys(order, from: least, where: isWanted, in: t)
       for position in keys.indices { keys[position] = NarrowKey(word: 0, number: keys[position].number) }
       NarrowKey.sort(&keys)
+      // A damaged order can have an asset under two dates.
+      try Self.checkOrder(keys, "the order of stored keys")
       return keys
     }
     return try without.reduce(keys(index, from: least)) { Self.difference($0, try keys($1, from: 0)) }
@@ -414,11 +416,15 @@ extension Projections {
       }
     }
     if !ascending { Self.turnRuns(&keys) }
-    // A tree of keys takes their order for granted; pages of a damaged file can lead to some twice.
-    guard keys.indices.dropFirst().allSatisfy({ keys[$0 - 1] < keys[$0] }) else {
-      throw Projections.corruption("the order of stored keys")
-    }
+    // Pages of a damaged file can lead to some twice.
+    try Self.checkOrder(keys, "the order of stored keys")
     return keys
+  }
+
+  /// Checks what a tree of keys takes for granted: they ascend, and no object has two that are equal.
+  /// - Parameter what: what the store contradicts itself about if not.
+  static func checkOrder(_ keys: [some ResultKey], _ what: String) throws {
+    guard keys.indices.dropFirst().allSatisfy({ keys[$0 - 1] < keys[$0] }) else { throw corruption(what) }
   }
 
   /// Turns each run of keys of one word round: assets of one date are in ascending order either way.

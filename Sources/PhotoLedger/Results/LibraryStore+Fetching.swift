@@ -178,7 +178,10 @@ extension LibraryStore {
         if index & 0xFF == 0xFF { t.letGoOfPages(.again) }
       }
     }
-    return CountedTree(sorted: keys.takeSorted())
+    let sorted = keys.takeSorted()
+    // Damaged rows of a container can list an object twice.
+    try Projections.checkOrder(sorted, "the objects of a fetch result")
+    return CountedTree(sorted: sorted)
   }
 
   /// The keys of the selection that limits the access of a plan, by the members' rows, which are read on the way.

@@ -55,6 +55,7 @@ extension LibraryStore {
     if !selection.judged.isEmpty {
       keys += selection.judged
       NarrowKey.sort(&keys)
+      try Projections.checkOrder(keys, "the order of withheld assets")
     }
     return keys
   }
