@@ -194,6 +194,22 @@ struct RewindDamageTests {
     #expect(error?.code == .corrupted)
   }
 
+  @Test("a stored date that is no number is damage when the result is divided into sections")
+  func dateBeyondAll() throws {
+    let (made, ids, _) = try Self.make()
+    let library = made.library
+    let number = try Self.number(of: ids[0], in: library)
+    let core = library.store.core
+    try core.environment.write { t in
+      try t.put(Self.bytes([.max, number]), [], in: core.projections.orders[StoredOrder.whole])
+    }
+    var options = FetchOptions()
+    options.sort = [try SortTerm("creationDate", for: .asset)]
+    let result = try library.fetchAssets(options)
+    let error = #expect(throws: LibraryError.self) { try result.sections(by: .month) }
+    #expect(error?.code == .corrupted && error?.description.contains("the date of object \(number)") == true)
+  }
+
   /// Gives a member another place, of which the list of its album knows nothing.
   private static func misplace(
     _ child: ObjectNumber, in container: ObjectNumber, of library: PhotoLibrary

@@ -75,7 +75,7 @@ extension FetchResult {
     let core = try core
     let ruler = try SectionRuler(core, SectionCalendar(granularity, in: zone))
     let shown = core.shown
-    return ruler.spans().map { span in
+    return try ruler.spans().map { span in
       ResultSection(span, at: ruler.positions(of: span).shifted(by: -shown.lowerBound))
     }
   }
@@ -107,14 +107,17 @@ struct SectionRuler {
   }
 
   /// All sections that hold a shown object, in the order of the result.
+  /// - Throws: ``LibraryError`` `.corrupted` for a stored date that is no finite number.
   /// - Complexity: O(s log n).
-  func spans() -> [SectionSpan] {
+  func spans() throws(LibraryError) -> [SectionSpan] {
     var spans: [SectionSpan] = []
     var position = shown.lowerBound
     while position < shown.upperBound {
       let span = span(at: position)
       let end = end(of: span)
-      precondition(end > position, "An object is not in its own section; this is a defect of PhotoLedger.")
+      guard end > position else {
+        throw .contradiction("the date of object \(order.number(at: position)) in a fetch result")
+      }
       spans.append(span)
       position = end
     }

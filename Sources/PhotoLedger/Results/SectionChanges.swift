@@ -41,7 +41,7 @@ extension ChangeDetails {
       touched = Set(before.spans(at: changes.removed) + before.spans(at: changes.changedBefore))
         .union(after.spans(at: changes.inserted) + after.spans(at: changes.changed))
     } else {
-      touched = Set(before.spans() + after.spans())
+      touched = try Set(before.spans() + after.spans())
     }
     let ascending = touched.compactMap { span -> SectionChange? in
       let (old, new) = (before.positions(of: span).count, after.positions(of: span).count)
