@@ -22,6 +22,18 @@ package protocol AssetBytes: Sendable {
 extension AssetRow: AssetBytes {
   package var isOfBurst: Bool { burstIdentifier != nil }
 
+  // As for all rows; the generic functions are not specialised in other modules, which write rows as JSON with these.
+
+  @inline(__always)
+  package func byte(_ offset: Int) -> UInt8 { load(offset, as: UInt8.self) }
+
+  @inline(__always)
+  package func word(_ offset: Int) -> UInt32 { load(offset, as: UInt32.self) }
+
+  /// The number at an offset, or the date there in seconds since 2001; NaN if absent.
+  @inline(__always)
+  package func seconds(_ offset: Int) -> Double { load(offset, as: Double.self) }
+
   /// Lends a view of the row.
   /// - Complexity: O(1); the bytes of a row with a burst identifier are copied.
   func withView<Result>(_ body: (AssetView) -> Result) -> Result {
