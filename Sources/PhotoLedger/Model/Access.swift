@@ -28,7 +28,8 @@
 //     by what do its own additions count?              accessToAdditions         its permission
 //     may it be offered more assets?                   mayBeOfferedMore          the row of the client
 //
-// The cases are private, so no other file can match them: it asks one of these, or compares with `full` and `none`.
+// The cases are private, so that no other file can match them. Other files ask one of these, or compare with `full` and
+// `none`.
 //
 // A limited fetch does not test every asset of the library: it reads the members of the selection
 // (LibraryStore+Fetching.swift), or intersects a stored order with them (SelectedOrders.swift). Which clients a commit
