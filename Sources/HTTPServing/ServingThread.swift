@@ -4,8 +4,8 @@
   /// Threads of the server, for work that blocks. Foundation's `Thread` says nothing where the system allows no further
   /// thread, and what it was to do would be waited for without an end.
   ///
-  /// The core starts its threads in the same way (`OwnThread`). The two stay apart: this module imports no other one
-  /// of the package that has Swift in it, and does not begin to for ten lines.
+  /// The core starts its threads in the same way (`OwnThread`). The two stay apart: this module imports no other
+  /// Swift module of the package, and ten lines are no reason to.
   enum ServingThread {
     private final class Work: Sendable {
       let body: @Sendable () -> Void

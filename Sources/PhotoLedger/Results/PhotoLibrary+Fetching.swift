@@ -11,7 +11,8 @@ public import Foundation
 //                     ▼
 //     check ──▶ Query ──▶ ask for access, if needed ──▶ one read transaction:
 //                                                         the permission ──▶ the query as the client may see it
-//                                                         a stored order has it: begun, or an equal result is shared
+//                                                         a stored order has it: begun, or an equal begun one is shared
+//                                                         an equal query is followed: its live tree
 //                                                         else, and in an as-of view: executed
 //                                                         the token of the commit, for that client and permission
 //

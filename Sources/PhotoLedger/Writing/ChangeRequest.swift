@@ -21,7 +21,7 @@ public import Foundation
 // decider is `.stored`. The decider checks every rule, so that all ways into the library have the same ones.
 //
 // Rejected: running the caller's closure in the writer's transaction. It would hold up all other writers for as long as
-// it takes, could not be run again with its group, and a confirmation handler would have nothing to look at.
+// it takes, could not be run again with its group, and a confirmation handler would have nothing to judge.
 
 /// What a caller asks of the library, as data: a change block is a list of these.
 ///
