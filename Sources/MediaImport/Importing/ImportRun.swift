@@ -11,7 +11,7 @@ internal import PhotoLedger
 //     batch n − 1   planned, recorded as one commit, reported
 //
 //     found ──▶ hashed ──▶ new content ──▶ prepared ──▶ recorded: an asset or a resource
-//                 ├──▶ empty, unreadable: skipped                  stopped before that: not reached
+//                 ├──▶ empty, unreadable: skipped └──▶ not media: skipped; stopped before it: not reached
 //                 └──▶ known content: a duplicate; what the library has lost of it is restored
 //
 // Invariant: each file has one outcome, reported after the commit that it names. Batches are recorded in the order of
