@@ -153,6 +153,14 @@ struct CollectionPropertyTests {
     #expect(seen == Set(visible.map { ["title": "localizedTitle", "assetCount": "estimatedAssetCount"][$0] ?? $0 }))
   }
 
+  @Test("a comparison gives a smart album, whose members are known only by a fetch, the count 0")
+  func countOfSmartAlbums() throws {
+    var album = Self.row
+    album.kind = .smartAlbum
+    let count = try #require(CollectionProperty.compared.first { $0.name.description == "estimatedAssetCount" })
+    #expect(count.value(of: album) { _ in nil } == LogValue.integer(0))
+  }
+
   @Test("a row that holds another value than the edit replaced is a mismatch, and the property is named")
   func mismatch() {
     var row = Self.row
