@@ -256,6 +256,19 @@
       }
     }
 
+    @Test("a decision that came between a migration by a newer program and its discovery ends with the discovery")
+    func migrated() async throws {
+      try await TestGallery.serving { gallery in
+        let asking = try Asking(gallery)
+        try gallery.temporary.migrateAsNewerProgram()
+        try await waitUntil("the library is given up") {
+          _ = try? asking.decides()
+          return gallery.library.unavailabilityReason != nil
+        }
+        #expect(try asking.decidedKey() == nil)
+      }
+    }
+
     @Test("a request that was decided before is charged to its key, also when the library is closed")
     func charged() async throws {
       try await TestGallery.serving { gallery in

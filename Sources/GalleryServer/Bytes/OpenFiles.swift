@@ -247,15 +247,16 @@
     }
 
     /// The answer to a request that was decided for one with the same head, and the key that the head shows, if nothing
-    /// has been committed since and the key is good; nil also if the library is closed.
+    /// has been committed since and the key is good; nil also if the library is unavailable: a newer program may have
+    /// migrated it before the decision.
     func decided(
       _ request: HTTPRequest, _ keyring: Keyring, in library: PhotoLibrary
     ) -> (key: Keyring.Key, response: HTTPMadeResponse)? {
       guard request.method == "GET" else { return nil }
       let head = request.identity
       guard let decision = state.withLock({ $0.decision(head) }), keyring.isGood(decision.key),
-        (try? library.lastTransaction) == decision.transaction, !library.canAskPerson(as: decision.key.key.client),
-        decision.kept.isUnchanged(inTick: tick())
+        library.unavailabilityReason == nil, (try? library.lastTransaction) == decision.transaction,
+        !library.canAskPerson(as: decision.key.key.client), decision.kept.isUnchanged(inTick: tick())
       else { return nil }
       use(decision.kept)
       return (decision.key.key, decision.made.response)
