@@ -199,7 +199,8 @@
         let (fetch, token, _) = try gallery.fetch(["sort": ["creationDate"]])
         let reads = [
           "/v1/fetches/\(fetch)/items?token=\(token)", "/v1/changes?fetch=\(fetch)", "/v1/assets/\(asset)",
-          "/v1/assets/\(asset)/resources/\(sha256)", "/v1/collections", "/v1/clients", "/v1/log",
+          "/v1/assets/\(asset)/resources/\(sha256)", "/v1/collections", "/v1/clients", "/v1/requests", "/v1/log",
+          "/v1/health",
         ]
         // Twice: what was sent before may be held.
         for target in reads + reads { #expect(try gallery.ask("GET", target).status == 200, "\(target)") }
@@ -210,6 +211,8 @@
           #expect(answer.status == 503 && answer.body.contains("library-offline"), "\(target): \(answer)")
           #expect(answer.body.contains("restart the server with the newer program"), "\(target): \(answer)")
         }
+        let search = try gallery.ask("POST", "/v1/duplicates", json: ["distance": 1])
+        #expect(search.status == 503 && search.body.contains("library-offline"), "\(search)")
         for target in ["/healthz", "/metrics", "/v1/keys"] {
           #expect(try gallery.ask("GET", target).status == 200, "\(target)")
         }

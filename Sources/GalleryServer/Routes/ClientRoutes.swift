@@ -82,7 +82,7 @@
 
     /// All requests that wait for the owner.
     static func requests(_ call: Call) throws -> JSON {
-      let library = call.server.library
+      let library = try call.server.usableLibrary()
       var rows = try library.accessRequests().map { request in
         row(request.client, "\(request.level)", request.client.usageDescription(for: request.level), request.date)
       }
@@ -112,9 +112,10 @@
       try json.checkKeys(["level", "decision", "assets"])
       let server = call.server
       let client = call.parameters[0]
-      let known = try server.library.clients().first { $0.name.exact == client.exact }
+      let library = try server.usableLibrary()
+      let known = try library.clients().first { $0.name.exact == client.exact }
       guard let known else { throw Problem.notFound }
-      let assets = try json.assets("assets", in: server.library)
+      let assets = try json.assets("assets", in: library)
       if json["level"] == "more" {
         guard try give(more: assets, to: known, server) else {
           throw Problem(409, "conflict", "The client '\(client)' has no unanswered request for more assets.")

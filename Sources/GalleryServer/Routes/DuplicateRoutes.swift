@@ -23,7 +23,7 @@
           }
           let server = call.server
           try server.duplicates.begin(
-            within: distance, in: server.library, server.environment, waking: server.watch)
+            within: distance, in: try server.usableLibrary(), server.environment, waking: server.watch)
           return .json(call.server.duplicates.json, status: 202, [("Cache-Control", "no-store")])
         }.needing(.owner),
         Route("DELETE", "/v1/duplicates", .owner) { server, call in

@@ -35,8 +35,9 @@
       guard let title = try json.text("title", atMost: 200), !title.isEmpty else {
         throw Problem.malformed("The body needs 'title', 1 to 200 bytes.")
       }
-      let assets = try json.assets("assets", in: server.library)
-      let album = try json.text("album", atMost: 200).map { try sharedAlbum($0, in: server.library) }
+      let library = try server.usableLibrary()
+      let assets = try json.assets("assets", in: library)
+      let album = try json.text("album", atMost: 200).map { try sharedAlbum($0, in: library) }
       guard album == nil || assets.isEmpty else {
         throw Problem.malformed("A link shows 'assets' or follows an 'album'; pass one of the two.")
       }

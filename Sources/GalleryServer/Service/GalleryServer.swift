@@ -179,7 +179,8 @@
     /// The owner's view of the library, as long as this program knows the format of its store.
     ///
     /// What follows the library notices a migration, with a commit or half a second later at most; a request only asks
-    /// whether it did. Keys, figures and health are not read through this: they serve the operator who restarts.
+    /// whether it did. `/v1/keys`, `/metrics` and `/healthz`, which the operator needs before the restart, and what
+    /// withdraws access do not use this.
     /// - Throws: ``Problem`` 503 once a newer program has migrated the store, of which this one may read wrong values.
     func usableLibrary() throws(Problem) -> PhotoLibrary {
       if let reason = library.unavailabilityReason, reason.code == .newerThanProgram { throw Problem(reason) }
