@@ -56,7 +56,7 @@ extension AssetDetails {
     return fields.finish()
   }
 
-  /// Whether the same bytes are kept of both: texts that differ in normalisation alone are equal, and still others.
+  /// Whether the same bytes are kept of both.
   func isStored(like other: AssetDetails) -> Bool { encoded() == other.encoded() }
 
   /// Writes a map: the resources, each a map, and the descriptive metadata that are present.
