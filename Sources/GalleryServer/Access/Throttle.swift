@@ -160,7 +160,8 @@
     /// How many feeds the keys of a share link may have open at once, and how many of their polls of changes may wait.
     public var feedsOfShare = 512
     /// About how many bytes the lists may take that the feeds and waiting polls of a key follow, 16 or more for each
-    /// asset of each list. Lists that share their memory count once, as those of equal fetches do.
+    /// asset of each list. Lists that share their memory count once, as those of equal fetches do. With the earlier
+    /// states from which clients resume they may take twice that.
     public var followedBytesOfKey = 256 << 20
     /// About how many bytes such lists of all keys of a client may take, as of the visitors of a share link.
     public var followedBytesOfClient = 512 << 20

@@ -100,10 +100,6 @@ package struct FollowedOrders: Sendable {
   /// - Complexity: O(log n).
   package var live: KeptOrder? { query.map { $0.keptOrder } }
 
-  /// All of them, as they are now.
-  /// - Complexity: O(log n).
-  package var now: [KeptOrder] { all(with: live) }
-
   /// All of them.
   /// - Parameter live: that of the live query, as it was read before.
   package func all(with live: KeptOrder?) -> [KeptOrder] { held + (live.map { [$0] } ?? []) }
