@@ -147,6 +147,25 @@ struct RewindDamageTests {
     #expect(error?.code == .corrupted)
   }
 
+  @Test("a change of a client's permission is delivered where its former result contradicts the store later")
+  func contradictionAfterAccess() throws {
+    let (made, ids, album) = try Self.make()
+    let (library, app) = (made.library, made.library.as(Self.client))
+    try library.performChangesAndWait { $0.setAuthorizationStatus(.authorized, of: Self.client) }
+    let collection = try #require(try app.collection(album.uuidString))
+    let held = try app.fetchAssets(FetchOptions(), in: collection)
+    #expect(held.map(\.id) == ids)
+    let follower = ResultChanges.Iterator(held, 8)
+    try follower.listen()
+    try library.performChangesAndWait { $0.setAuthorizationStatus(.denied, of: Self.client) }
+    let (child, container) = (try Self.number(of: ids[2], in: library), try Self.number(of: album, in: library))
+    try Self.misplace(child, in: container, of: library)
+    try library.performChangesAndWait { $0.setFavorite(true, for: [ids[2]]) }
+    try library.store.observation.pump()
+    #expect(try follower.take()?.removedIndexes == [0, 1, 2])
+    #expect(try follower.take()?.commits.count == nil, "What the client follows now contradicts nothing.")
+  }
+
   @Test("a key that a result lacks, or two results that do not fit a delta, are damage")
   func contradictingPositions() {
     func key(_ number: UInt64) -> NarrowKey { NarrowKey(word: number, number: number) }

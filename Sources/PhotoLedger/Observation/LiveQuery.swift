@@ -17,7 +17,14 @@ final class LiveQuery: Sendable {
     /// Whether `steps` is complete back to this commit.
     var stepsReachBackTo: UInt64
     /// Why it stays where it is.
-    var failure: LibraryError?
+    var failure: Failure?
+  }
+
+  /// What ended the stepping.
+  struct Failure: Sendable {
+    let error: LibraryError
+    /// The commit before the one that contradicts the result.
+    let lastCommit: UInt64
   }
 
   /// A commit that made the result another value.
@@ -70,7 +77,7 @@ final class LiveQuery: Sendable {
       do throws(LibraryError) {
         (after, touched) = try state.core.advanced(by: delta, touches)
       } catch {
-        state.failure = error
+        state.failure = Failure(error: error, lastCommit: delta.from)
         return true
       }
       let isTouching = !touched.isEmpty
@@ -98,7 +105,7 @@ final class LiveQuery: Sendable {
   }
 
   /// Why it cannot be stepped any further; nil while it can.
-  var failure: LibraryError? { state.withLock { $0.failure } }
+  var failure: Failure? { state.withLock { $0.failure } }
 
   /// Its order, as something that is kept in memory.
   /// - Complexity: O(log n).

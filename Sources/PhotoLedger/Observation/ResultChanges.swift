@@ -11,8 +11,9 @@ import Synchronization
 /// It throws if the log cannot be read. A reason that passes, such as no free reader slot, is given ten seconds to pass
 /// before a waiting consumer gets the error. An iterator that is asked again continues where it was.
 ///
-/// It throws `.corrupted` if the result contradicts the store, as after damage to its rows: then the changes before are
-/// delivered, and an iterator that is asked again throws the same. Results of other queries continue.
+/// It throws `.corrupted` if the result contradicts the store, as after damage to its rows: an iterator that follows by
+/// then delivers the changes before it first, and one that is asked again throws the same. Results of other queries
+/// continue.
 public struct ResultChanges<Element: Hashable & Sendable>: AsyncSequence, Sendable {
   let held: FetchResult<Element>
   /// The number of touching commits that are delivered one by one before they are composed.
@@ -214,11 +215,7 @@ final class Follower: Sendable {
           // After an error the caller may ask again, and gets the undelivered changes.
           let before = (state.delivered, state.ahead, state.arrival, state.isBlind, state.isAdrift)
           do {
-            guard let step = try next(&state) else {
-              // What came before is delivered; the live query cannot be stepped any further.
-              if let failure = state.query?.failure { throw failure }
-              return nil
-            }
+            guard let step = try next(&state) else { return nil }
             state.isBlind = state.isBlind || step.isBlind
             let readAt = step.readAt ?? state.delivered.readAt
             let view = try StepView(of: step, like: state.delivered, readAt: readAt, in: store)
@@ -259,17 +256,25 @@ final class Follower: Sendable {
     guard let query = state.query else { return nil }
     let held = state.held
     let isBlind = state.isBlind
-    let (steps, current, last) = observation.reading(query) { query, head in
+    // Read at once: a failure that came later may have steps before it.
+    let (steps, current, last, failure) = observation.reading(query) { query, head in
       // Other commits touch what lacks the values of erased assets than touch the live query.
-      (isBlind ? nil : query.steps(after: held.commit).map(Array.init), query.current(at: head), query.lastStep)
+      (
+        isBlind ? nil : query.steps(after: held.commit).map(Array.init), query.current(at: head), query.lastStep,
+        query.failure
+      )
     }
     // Checked after reading the live query, which advances meanwhile: no step after such a change is delivered.
-    if let commit = try store.accessChange(of: held, through: current.commit) {
+    if let commit = try store.accessChange(of: held, through: max(current.commit, failure?.lastCommit ?? 0)) {
       return try cross(&state, commit, steps)
+    }
+    if steps?.isEmpty ?? (held.commit >= current.commit) {
+      // What came before is delivered; the live query cannot be stepped any further.
+      if let failure { throw failure.error }
+      return nil
     }
     guard let steps else { return try catchUp(&state, with: current) }
     // Computed from the live tree where possible, so that all followers of a query share it.
-    if steps.isEmpty { return nil }
     if steps.count == 1, let last = last?.step, !last.isBlind {
       try last.checkStart(count: held.order.count)
       return Step(after: current, touched: last.touched, commits: last.commits)
