@@ -17,39 +17,41 @@ package import Foundation
 // `Event.objectLimit` objects, so that reading the history of one object never decodes a whole import.
 
 /// One fact about a library.
+///
+/// An event is passed from the decision through every projection. What has many fields lies in a box, which is shared.
 package enum Event: Equatable, Sendable {
   /// The library began; this event's sequence, 1, is the number of its root folder.
   case libraryCreated(identifier: LocalIdentifier, date: Date)
   /// An asset was created. Its number is this event's sequence, unless an undo restored it.
-  case assetCreated(AssetExistence)
+  indirect case assetCreated(AssetExistence)
   /// An asset and its memberships were removed: permanently, unless by an undo.
-  case assetPurged(AssetExistence)
+  indirect case assetPurged(AssetExistence)
   /// Properties or resources of assets were changed.
   case assetsEdited(AssetsEdited)
   /// An album or folder was created. Its number is this event's sequence.
-  case collectionCreated(CollectionExistence)
+  indirect case collectionCreated(CollectionExistence)
   /// The inverse of a creation; never decided, only used to compute an earlier state.
-  case collectionErased(CollectionExistence)
+  indirect case collectionErased(CollectionExistence)
   /// Properties of a collection were changed, or it was deleted or restored.
-  case collectionEdited(CollectionEdited)
+  indirect case collectionEdited(CollectionEdited)
   /// Members of an album, a folder, a selection or a pick were added, removed or moved.
-  case arranged(Arranged)
+  indirect case arranged(Arranged)
   /// A client was registered. Its number, and that of its selection, is this event's sequence.
-  case clientRegistered(ClientRow)
+  indirect case clientRegistered(ClientRow)
   /// The inverse of a registration; never decided, only used to compute an earlier state.
-  case clientErased(ClientRow)
+  indirect case clientErased(ClientRow)
   /// A client requested permission, or its permission or registration was changed.
-  case clientEdited(ClientEdited)
+  indirect case clientEdited(ClientEdited)
   /// A picking session ended with a result, whose items are in the next events. Its number is this event's sequence.
-  case pickRecorded(PickRow)
+  indirect case pickRecorded(PickRow)
   /// The inverse of a pick; never decided, only used to compute an earlier state.
-  case pickErased(PickRow)
+  indirect case pickErased(PickRow)
   /// The history before a commit is no longer available to clients (PH-06); the log itself keeps it.
   case historyShortened(Replacement<UInt64>)
   /// The data of some assets were erased from the log; the event carries the replacements.
   case assetErased(AssetErased)
   /// The library was created as a fork of another one, whose history it shares up to the previous commit.
-  case libraryForked(LibraryFork)
+  indirect case libraryForked(LibraryFork)
   /// A block was executed and changed nothing; recorded so that its idempotency key is known.
   case nothingChanged
 

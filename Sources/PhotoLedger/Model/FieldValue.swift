@@ -92,27 +92,35 @@ extension BurstSelectionTypes: FieldValueConvertible {}
 /// Invariant: each property at most once, ascending by the number that it has in the log.
 package struct AssetValues: Sendable {
   package private(set) var entries: [(field: AssetField, value: FieldValue)] = []
+  /// A bit for each property that is given, by its number; a property's place is the count of those before it.
+  private var given: UInt64 = 0
 
   /// - Parameter count: how many properties there is room for.
   package init(capacity count: Int = 0) { entries.reserveCapacity(count) }
 
-  private func place(of field: AssetField) -> Int {
-    entries.firstIndex { $0.field.rawValue >= field.rawValue } ?? entries.count
+  private static func bit(_ field: AssetField) -> UInt64 {
+    precondition(field.rawValue < UInt64.bitWidth, "The numbers of properties are below 64.")
+    return 1 &<< UInt64(field.rawValue)
   }
 
   /// The value of a property; nil if none is given. `.null` is a value: it empties the property.
   package subscript(stored field: AssetField) -> FieldValue? {
     get {
-      let place = place(of: field)
-      return place < entries.count && entries[place].field == field ? entries[place].value : nil
+      let bit = Self.bit(field)
+      return given & bit == 0 ? nil : entries[(given & (bit - 1)).nonzeroBitCount].value
     }
     set {
-      let place = place(of: field)
-      let isGiven = place < entries.count && entries[place].field == field
+      let bit = Self.bit(field)
+      let (place, isGiven) = ((given & (bit - 1)).nonzeroBitCount, given & bit != 0)
       switch newValue {
       case let value? where isGiven: entries[place].value = value
-      case let value?: entries.insert((field, value), at: place)
-      case nil: if isGiven { entries.remove(at: place) }
+      case let value?:
+        given |= bit
+        if place == entries.count { entries.append((field, value)) } else { entries.insert((field, value), at: place) }
+      case nil:
+        guard isGiven else { return }
+        given &= ~bit
+        entries.remove(at: place)
       }
     }
   }

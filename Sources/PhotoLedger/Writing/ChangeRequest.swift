@@ -27,12 +27,16 @@ public import Foundation
 ///
 /// A request names objects by identifier, because the block may run again on a newer state, and because the objects
 /// that the same block creates have an identifier before they exist (CB-07).
+///
+/// Requests are copied from array to array on their way to the writer. Those with many fields lie in a box, which is
+/// shared instead.
 package enum ChangeRequest: Sendable {
-  case createAsset(AssetCreation, as: LocalIdentifier)
-  case editAssets([LocalIdentifier], AssetChanges)
-  case addResources([ResourceDraft], to: LocalIdentifier, AssetChanges, retyping: [ResourceType: ResourceType])
+  indirect case createAsset(AssetCreation, as: LocalIdentifier)
+  indirect case editAssets([LocalIdentifier], AssetChanges)
+  indirect case addResources(
+    [ResourceDraft], to: LocalIdentifier, AssetChanges, retyping: [ResourceType: ResourceType])
   /// Names the place that a referenced file was moved to.
-  case relocate(FileRelocation, of: LocalIdentifier)
+  indirect case relocate(FileRelocation, of: LocalIdentifier)
   case trashAssets([LocalIdentifier])
   case restoreAssets([LocalIdentifier])
   case purgeAssets([LocalIdentifier])
@@ -44,7 +48,7 @@ package enum ChangeRequest: Sendable {
   case unstackAssets([LocalIdentifier])
   /// Erases the data of purged assets from the log.
   case eraseAssets([ObjectNumber])
-  case createCollection(PhotoCollection.Kind, title: String, SmartAlbumQuery?, as: LocalIdentifier)
+  indirect case createCollection(PhotoCollection.Kind, title: String, SmartAlbumQuery?, as: LocalIdentifier)
   /// Renames a collection; nil is the root, which cannot be renamed (FR-13).
   case setTitle(String, of: LocalIdentifier?)
   /// Chooses an album's cover; nil takes the choice back.
@@ -56,7 +60,7 @@ package enum ChangeRequest: Sendable {
   case removeAt([Int], Container)
   case replaceAt([Int], Container, with: [LocalIdentifier])
   case moveAt([Int], Container, to: Int)
-  case editContent(LocalIdentifier, ContentEditRequest)
+  indirect case editContent(LocalIdentifier, ContentEditRequest)
   case revertContent(LocalIdentifier, OriginalResourceChoice?)
   /// Makes a member the representative of its burst.
   case setRepresentative(LocalIdentifier)
@@ -264,7 +268,7 @@ public struct ResourceDraft: Sendable {
     /// A file, which is copied into the library when the block is executed (CB-08).
     case file(URL, shouldMove: Bool)
     /// Bytes that are already where they belong, hashed and durable, as an import leaves them.
-    case stored(AssetResource)
+    indirect case stored(AssetResource)
   }
 
   /// The role of the file in its asset.

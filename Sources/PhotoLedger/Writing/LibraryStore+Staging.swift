@@ -19,6 +19,7 @@ extension LibraryStore {
   func stage(_ requests: [ChangeRequest], _ staging: inout Staging) throws {
     staging.requests = try requests.map { request in
       switch request {
+      case .createAsset where !request.bringsBytes && !request.isDatedByBytes: return request
       case .createAsset(var creation, let identifier):
         creation.take(try staged(creation.resources, &staging))
         return .createAsset(creation, as: identifier)

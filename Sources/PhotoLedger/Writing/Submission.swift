@@ -198,7 +198,10 @@ extension ChangeRequest {
   }
 
   /// Whether bytes have to be stored before the writer can decide.
-  fileprivate var bringsBytes: Bool { drafts.contains(where: \.bringsBytes) }
+  var bringsBytes: Bool { drafts.contains(where: \.bringsBytes) }
+
+  /// Whether what its files are decides the date of a new asset.
+  var isDatedByBytes: Bool { if case .createAsset(let creation, _) = self { creation.isDatedByAddition } else { false } }
 }
 
 extension ResourceDraft {
