@@ -201,7 +201,9 @@ extension ChangeRequest {
   var bringsBytes: Bool { drafts.contains(where: \.bringsBytes) }
 
   /// Whether what its files are decides the date of a new asset.
-  var isDatedByBytes: Bool { if case .createAsset(let creation, _) = self { creation.isDatedByAddition } else { false } }
+  var isDatedByBytes: Bool {
+    if case .createAsset(let creation, _) = self { creation.isDatedByAddition } else { false }
+  }
 }
 
 extension ResourceDraft {
