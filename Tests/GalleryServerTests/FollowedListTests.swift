@@ -186,7 +186,8 @@
           try FetchResult<Asset>.run(try FetchRequest(name: name), at: nil, of: library, gallery.server.fetches)
         }
         try await gallery.makeAssets(1, from: Self.assetCount)
-        func follow(_ index: Int) throws -> FollowedList {
+        // The tests have a list of their own by the name of what this returns.
+        let follow = { (index: Int) throws in
           try followed.follow(held[index].changes(in: library, gallery.server.watch), for: key)
         }
         let lists = [try follow(0), try follow(1)]
