@@ -3,7 +3,7 @@
 //
 // A reader looks at the cases itself where a place alone does not decide:
 //
-//     by the verb                   ClientRevisions, Decider+Covers, Decider+Content, ChangeTally, EventWords,
+//     by the verb                   ClientRevisions, Decider+Covers, Decider+Members, ChangeTally, EventWords,
 //                                   DeltaReader (`meetObjects`), PhotoLibrary+Picking
 //     with the counts and dates     PropertyChange
 //     an event's places together    Decider+Following, which grants and withdraws all of them in one event

@@ -20,7 +20,7 @@ import LMDB
 //   Decider+Bursts.swift        the representative of a burst
 //   Decider+Stacks.swift        stacks
 //   Decider+Collections.swift   albums and folders themselves
-//   Decider+Content.swift       their members and their order
+//   Decider+Members.swift       their members and their order
 //   ShownMembers.swift          members by position, for a block that counts many
 //   Decider+Nesting.swift       how deep folders stand in each other
 //   Decider+Clients.swift       clients, permissions, selections, picks
