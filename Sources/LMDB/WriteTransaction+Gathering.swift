@@ -245,7 +245,7 @@ extension WriteTransaction {
       var previous: GatheredRows.Row?
       var appends = !hasLast
       for (index, row) in run.rows.enumerated() {
-        if index % Self.rowsBetweenLettingGo == 0 { letGoOfPages(use) }
+        if (index + 1) % Self.rowsBetweenLettingGo == 0 { letGoOfPages(use) }
         let key = row.key(in: bytes)
         let isNew = previous.map { !row.hasKey(of: $0, in: bytes) } ?? true
         if previous == nil && hasLast { appends = keyOrder(place.key, key) < 0 }

@@ -14,15 +14,46 @@ struct OrderMarkTests {
       var row = random.asset()
       row.trashedDate = nil
       if index.isMultiple(of: 2) { row.mediaSubtypes = MediaSubtypes(rawValue: UInt32(random.next() >> 32)) }
-      var wanted: UInt32 = 0
-      for order in StoredOrder.judged.indices where StoredOrder.plans[order].admits(row) {
-        wanted |= 1 << UInt32(order)
-      }
-      let found = row.withView { StoredOrder.marks(of: $0) }
-      #expect(found == wanted, "\(row)")
-      met |= found
+      Self.expectMarks(of: row)
+      met |= row.withView { StoredOrder.marks(of: $0) }
     }
     #expect(met.nonzeroBitCount == StoredOrder.judged.count, "Some order is never met.")
+  }
+
+  @Test(
+    "a row that differs from the one before in a single property has its own marks",
+    arguments: 4...6 as ClosedRange<UInt64>
+  )
+  func neighbours(seed: UInt64) {
+    var random = QueryRandom(seed: seed)
+    for _ in 0..<200 {
+      var row = random.asset()
+      row.trashedDate = nil
+      Self.expectMarks(of: row)
+      for property in AssetProperty.all {
+        guard let field = property.field, field != .trashedDate, field != .stack else { continue }
+        var other = row
+        let next = random.asset()
+        guard other.set(field, next[field]) else { continue }
+        Self.expectMarks(of: other)
+        Self.expectMarks(of: row)
+      }
+      for flags in [AssetRow.Flags.representsBurst, .selfPortrait, .raw, .stillPlayback, .favorite, .hidden] {
+        var other = row
+        other.flags.formSymmetricDifference(flags)
+        Self.expectMarks(of: other)
+        Self.expectMarks(of: row)
+      }
+      var other = row
+      other.burstIdentifier = row.burstIdentifier == nil ? "burst" : nil
+      Self.expectMarks(of: other)
+    }
+  }
+
+  private static func expectMarks(of row: AssetRow) {
+    var wanted: UInt32 = 0
+    for order in StoredOrder.judged.indices where StoredOrder.plans[order].admits(row) { wanted |= 1 << UInt32(order) }
+    #expect(row.withView { StoredOrder.marks(of: $0) } == wanted, "\(row)")
   }
 
   @Test("each order by date answers its own query, either way, and no query of another access")
