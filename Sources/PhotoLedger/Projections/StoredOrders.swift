@@ -70,7 +70,7 @@ package struct StoredOrder: Sendable {
   /// The name of the database.
   package let name: String
   let kind: Kind
-  private let condition: Condition
+  let condition: Condition
   let includesHidden: Bool
 
   private init(
