@@ -55,7 +55,8 @@ extension Rule {
       let begin = source.code.firstIndex(where: { $0.names(after: ["enum"]).first == "Event" })
     else { return [] }
     let body = source.code[begin...].prefix { $0 != "}" }
-    return Set(body.filter { $0.hasPrefix("  case ") }.compactMap { $0.names(after: ["case"]).first })
+    let cases = body.filter { $0.hasPrefix("  case ") || $0.hasPrefix("  indirect case ") }
+    return Set(cases.compactMap { $0.names(after: ["case"]).first })
   }()
 
   /// Whether a line has the pattern of an event.

@@ -2,9 +2,9 @@
 //
 //     state ── event ──▶ state after it ── inverse ──▶ state
 //
-// Every event says what it replaced, so its inverse needs no state. A walk back over the log applies the inverses of the
-// later events, newest first; their lists are reversed, since an entry may rest on those before it. Some inverses are
-// events that no decision makes, and that the log never has.
+// Every event says what it replaced, so its inverse needs no state. A walk back over the log applies the inverses of
+// the later events, newest first; their lists are reversed, since an entry may rest on those before it. Some inverses
+// are events that no decision makes, and that the log never has.
 
 extension Event {
   /// The event that takes this one back.
