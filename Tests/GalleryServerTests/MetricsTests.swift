@@ -209,7 +209,7 @@
         for target in reads {
           let answer = try gallery.ask("GET", target)
           #expect(answer.status == 503 && answer.body.contains("library-offline"), "\(target): \(answer)")
-          #expect(answer.body.contains("restart the server with the newer program"), "\(target): \(answer)")
+          #expect(answer.body.contains("A newer PhotoLedger has migrated the library"), "\(target): \(answer)")
         }
         let search = try gallery.ask("POST", "/v1/duplicates", json: ["distance": 1])
         #expect(search.status == 503 && search.body.contains("library-offline"), "\(search)")
