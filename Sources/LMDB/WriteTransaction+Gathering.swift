@@ -213,7 +213,8 @@ extension WriteTransaction {
   public mutating func settle(_ use: PageUse = .once) throws(LMDBError) {
     guard var rows = gathered.take() else { return }
     handle.gathering = 0
-    for index in rows.runs.indices { try apply(&rows.runs[index], use) }
+    var rowCount = 0
+    for index in rows.runs.indices { try apply(&rows.runs[index], use, &rowCount) }
   }
 
   mutating func gather(
@@ -228,13 +229,18 @@ extension WriteTransaction {
     case .append: preconditionFailure("What is appended in order needs no gathering.")
     }
     guard var full = gathered?.add(key, value, change, in: database) else { return }
-    try apply(&full, .once)
+    var rowCount = 0
+    try apply(&full, .once, &rowCount)
   }
 
-  /// After how many rows pages are released: as good as random keys lie on all pages of their database.
+  /// After how many rows pages are released: as good as random keys lie on all pages of their database. A commit of
+  /// fewer releases none, and need not map them again.
   private static let rowsBetweenLettingGo = 4096
 
-  private mutating func apply(_ run: inout GatheredRows.Run, _ use: PageUse) throws(LMDBError) {
+  /// - Parameter rowCount: how many rows were applied before, of this database and of others.
+  private mutating func apply(
+    _ run: inout GatheredRows.Run, _ use: PageUse, _ rowCount: inout Int
+  ) throws(LMDBError) {
     guard !run.rows.isEmpty else { return }
     run.sort()
     let cursor = try openCursor(TransactionHandle(pointer: handle.pointer, owner: handle.owner), run.database)
@@ -244,8 +250,9 @@ extension WriteTransaction {
     try run.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
       var previous: GatheredRows.Row?
       var appends = !hasLast
-      for (index, row) in run.rows.enumerated() {
-        if (index + 1) % Self.rowsBetweenLettingGo == 0 { letGoOfPages(use) }
+      for row in run.rows {
+        rowCount += 1
+        if rowCount % Self.rowsBetweenLettingGo == 0 { letGoOfPages(use) }
         let key = row.key(in: bytes)
         let isNew = previous.map { !row.hasKey(of: $0, in: bytes) } ?? true
         if previous == nil && hasLast { appends = keyOrder(place.key, key) < 0 }
