@@ -15,7 +15,7 @@ enum BackingUp {
       try fill(folder, bytes: stage.size * 4096)
       let library = try PhotoLibrary(at: folder, environment: .seeded(Stage.seed &+ 3))
       defer { library.close() }
-      // The pipe that wakes other processes is no file, and what a copy of it would wait for never comes.
+      // The pipe that wakes other processes is not a regular file, and what a copy of it would wait for never comes.
       let script = #"mkdir "$1" "$1/store" && cp "$0/store/data.mdb" "$1/store" && cp -r "$0/resources" "$1""#
       // In turns, since a disk may be slower after it was given much; the first turn warms up.
       var (floors, owns) = ([Double](), [Double]())

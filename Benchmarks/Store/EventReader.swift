@@ -3,8 +3,8 @@ import Glibc
 
 /// Reads server-sent events out of a chunked response (RFC 9112, 7.1) as its bytes come, in whatever pieces.
 ///
-/// Comments, which are heartbeats, are no events. Bytes are searched by the C library's calls, since what reading costs
-/// is part of what is measured.
+/// Comments, which are heartbeats, are not events. Bytes are searched by the C library's calls, since what reading
+/// costs is part of what is measured.
 struct EventReader {
   struct Event {
     /// What stands in the field `event`.

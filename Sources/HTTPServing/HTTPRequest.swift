@@ -232,10 +232,10 @@
 
   /// The fields of a head, and why it is rejected for them.
   ///
-  /// Names are compared here, so what is no token is rejected first: Swift compares texts by their canonical form,
+  /// Names are compared here, so what is not a token is rejected first: Swift compares texts by their canonical form,
   /// which for thousands of combining marks takes a tenth of a second at each comparison. And a proxy in front that
-  /// passes on what is no token, or a line that continues another, sees other names than libmicrohttpd makes of it: it
-  /// would neither replace a field that it alone may set nor find the length of the body.
+  /// passes on what is not a token, or a line that continues another, sees other names than libmicrohttpd makes of it:
+  /// it would neither replace a field that it alone may set nor find the length of the body.
   struct ReadFields: Sendable {
     /// None if a name is not a token, or if a line continues another.
     let fields: HTTPFields

@@ -33,7 +33,7 @@
   //   a response in the middle of a body is rejected               too long a body is dropped and answered at its end
   //   no ranges, conditions, or limits of bodies                  `HTTPRange`, `HTTPRequest`, `HTTPPlan.gather(limit:)`
   //   paths and queries are unescaped in place, %00 included      unescaping is off; `HTTPTarget` decodes strictly
-  //   a line that continues another becomes part of its name      `ReadFields` rejects it, and names that are no tokens
+  //   a line that continues another becomes part of its name      `ReadFields` rejects it and names that are not tokens
   //   messages go to standard error                               `HTTPServerOptions.log`
   //   MHD_PostProcessor trusts boundaries and lengths of heads     `MultipartForm` gives it checked ones, within bounds
   //   no way to send a 1xx response                               `Reception` writes it to the suspended connection
@@ -95,7 +95,7 @@
   public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
     /// A full sentence.
     public let description: String
-    /// Whether the address that was asked for is none, whatever other programs do.
+    /// Whether the address that was asked for is malformed, whatever other programs do.
     public internal(set) var isMalformedAddress = false
   }
 
@@ -429,7 +429,8 @@
   /// Drops what libmicrohttpd says on a thread until the request that the thread serves is over.
   ///
   /// libmicrohttpd complains of each response that is broken off, on the thread that asked for its content, and before
-  /// it reports the end of the request. A client that leaves a stream is no failure, and its request is logged anyway.
+  /// it reports the end of the request. A client that leaves a stream is not a failure, and its request is logged
+  /// anyway.
   enum MutedThread {
     private static let key: pthread_key_t = {
       var key = pthread_key_t()

@@ -104,7 +104,7 @@
       end()
     }
 
-    /// Ends the response, whose client has left: what waits is dropped, and the end is no failure to be reported.
+    /// Ends the response, whose client has left: what waits is dropped, and the end is not reported as a failure.
     func depart() {
       state.withLock { $0.hasDeparted = true }
       abort()

@@ -31,7 +31,7 @@ package enum JSON: Hashable, Sendable {
   /// Positions, as they stand.
   package init(_ positions: some Sequence<Int>) { self = .list(positions.map { .integer(Int64($0)) }) }
 
-  /// The value of a key; nil if this is no object or lacks the key.
+  /// The value of a key; nil if this is not an object or lacks the key.
   package subscript(key: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.key == key }?.value

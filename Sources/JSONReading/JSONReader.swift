@@ -1,6 +1,6 @@
 import PhotoLedger
 
-/// Why a text is no JSON.
+/// Why a text is not JSON.
 package struct JSONError: Error, CustomStringConvertible {
   /// What is wrong, and at which byte, without a full stop.
   package let clause: String

@@ -12,7 +12,7 @@ package struct WrittenDate: Equatable {
   /// The wall time at the offset, held as though it were UTC.
   package var wallTime: Date? { offset.map { date.addingTimeInterval(Double($0)) } }
 
-  /// Reads an instant; nil if the text is none.
+  /// Reads an instant; nil if the text is not one.
   package init?(_ text: String) {
     var scanner = DateScanner(text)
     guard let wall = scanner.wallTime() else { return nil }
@@ -28,7 +28,7 @@ package struct WrittenDate: Equatable {
 }
 
 package enum DateText {
-  /// Reads a wall time without a zone, held as though it were UTC; nil if the text is none.
+  /// Reads a wall time without a zone, held as though it were UTC; nil if the text is not one.
   package static func wallTime(_ text: String) -> Date? {
     var scanner = DateScanner(text)
     guard let wall = scanner.wallTime(), scanner.isAtEnd else { return nil }

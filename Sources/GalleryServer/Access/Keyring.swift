@@ -25,10 +25,10 @@
   //
   // The visitors of a share are many people and one client of the library, whose earlier states are those that others
   // saw. So a visitor's key has a first state, that of the opening of the link, and earlier ones are not open to it
-  // (`Call.checkIsOpen`). A key that an older version kept has none and is rejected: the link has to be opened again.
-  // So is one whose first state the library does not have, since the file was put beside an earlier backup or a fork:
-  // it is taken out of the file when the server starts, as the library may have a state of that number later. One whose
-  // number the library has reached by then by other states cannot be distinguished, and stays good.
+  // (`Call.checkIsOpen`). A key that an older version kept does not have one and is rejected: the link has to be opened
+  // again. So is one whose first state the library does not have, since the file was put beside an earlier backup or a
+  // fork: it is taken out of the file when the server starts, as the library may have a state of that number later. One
+  // whose number the library has reached by then by other states cannot be distinguished, and stays good.
 
   /// The keys of a server.
   final class Keyring: Sendable {
@@ -164,7 +164,7 @@
     /// The key that a request shows; nil if it shows none.
     ///
     /// A bearer token counts before what a browser sends by itself, and the proxy before a cookie. Credentials of
-    /// another scheme are no key: a browser sends those that a proxy asked it for along with each request.
+    /// another scheme are not a key: a browser sends those that a proxy asked it for along with each request.
     /// - Throws: ``Problem`` 401 for a key that is unknown, withdrawn or expired.
     func key(of request: HTTPRequest) throws(Problem) -> Key? {
       let known = request.knownFields

@@ -14,8 +14,9 @@
   //
   // It is the search of `photoledger duplicates`: what pictures look like is kept beside the library, so the command
   // and the server each go on where the other stopped. There is one search at a time, with half of the processors,
-  // since it decodes every picture that was not read before. Proposals are no facts of the library; they lie in memory,
-  // and the next search makes them anew. Nothing is changed by a search: a group is merged by a block (`asset.merge`).
+  // since it decodes every picture that was not read before. Proposals are not facts of the library; they lie in
+  // memory, and the next search makes them anew. Nothing is changed by a search: a group is merged by a block
+  // (`asset.merge`).
   //
   // Invariant: a group is shown as it is when it is asked for. Photos that were purged or moved to the trash since are
   // left out, and so are those that the owner rejected as duplicates of the keeper or of another one that is shown, and

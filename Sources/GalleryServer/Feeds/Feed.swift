@@ -405,7 +405,7 @@
     }
 
     /// The feed of a name that a key opened.
-    /// - Throws: ``Problem`` 404 if there is none; another key's feed is none.
+    /// - Throws: ``Problem`` 404 if there is none, or if it is another key's.
     func feed(_ name: String, ofKey key: String?) throws(Problem) -> Feed {
       guard let feed = state.withLock({ $0.open[name] }), feed.key == key else { throw .notFound }
       return feed

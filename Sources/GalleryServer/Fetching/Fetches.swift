@@ -44,7 +44,7 @@
     static let nameLimit = 1_024
 
     /// What a name asks for.
-    /// - Throws: ``Problem`` 400 for what is no name.
+    /// - Throws: ``Problem`` 400 for what is not a name.
     func request(named name: String) throws(Problem) -> FetchRequest {
       if let known = names.withLock({ $0[name] }) { return known }
       let request = try FetchRequest(name: name)

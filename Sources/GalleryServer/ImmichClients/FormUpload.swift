@@ -196,7 +196,7 @@
       // Older uploaders send only this; where both come the visibility counts, as in a correction.
       beside.statement.isHidden = try flag("isArchived")
       if let visibility = try text("visibility") { beside.statement.isHidden = try Correction.isHidden(visibility) }
-      // An uploader that knows no date sends the file's time of modification, which is none of capture.
+      // An uploader that knows no date sends the file's time of modification, which is not a time of capture.
       if let created = try text("fileCreatedAt"), created != (try text("fileModifiedAt")),
         let date = try Correction.date(created, "'fileCreatedAt'")
       {

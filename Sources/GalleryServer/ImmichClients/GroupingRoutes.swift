@@ -195,7 +195,7 @@
       ]
     }
 
-    /// The path of a tag by its identifier; nil for what is none.
+    /// The path of a tag by its identifier; nil for what is not one.
     private static func value(ofTag identifier: String) -> String? {
       let usual = identifier.replacing("-", with: "+").replacing("_", with: "/")
       let padding = String(repeating: "=", count: (4 - usual.utf8.count % 4) % 4)

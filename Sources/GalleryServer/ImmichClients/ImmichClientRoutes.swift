@@ -23,7 +23,7 @@
   //
   // The routes are off unless the server is started with them (`serve --immich-clients`): they add a reader of forms
   // and a second field that carries a key, which most libraries have no use for, and a protocol that others change.
-  // They are no part of the API's version 1, so its description stays free of them and their changes.
+  // They are not part of the API's version 1, so its description stays free of them and their changes.
   //
   // Invariant: nothing here has a way to the library of its own. A key, its scopes, its limits and the permission of
   // its client count as for /v1: `x-api-key` carries the same secret as a bearer's. What a client cannot see is not

@@ -7,7 +7,7 @@
   import Synchronization
 
   /// Sends `event: rendition` to one feed: which of the assets that its client may see have pictures or a film now, or
-  /// will have none.
+  /// will not have any.
   ///
   /// The event has no id: a feed that is resumed reads states with its windows. Contents that become ready while an
   /// event is being sent are gathered in the next one; beyond a limit the oldest are left out. The next window has the

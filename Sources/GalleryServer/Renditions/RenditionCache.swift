@@ -110,8 +110,8 @@
 
     deinit { state.withLock { _ = close($0.descriptor) } }
 
-    /// Why a cache without a lock is no other process's: what is in the lock's place is no file, or the file system has
-    /// no locks.
+    /// Why a cache without a lock does not belong to another process: what is in the lock's place is not a file, or the
+    /// file system has no locks.
     private static let lockless: Set<Int32> = [EISDIR, ENOENT, ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL]
 
     /// Locks the cache.

@@ -14,11 +14,11 @@
   // Two steps, since a browser saves what a link leads to and not what a script was answered. What was chosen is held
   // for an hour, for the client that chose it.
   //
-  // An archive has the originals of every asset that was chosen, or it is no archive. What the client may see is asked
-  // of all assets before the first byte, and again of each when its turn comes, as is whether its key is good: an asset
-  // that is out of sight before is answered with 404, and one that leaves meanwhile ends the connection without the
-  // archive's directory. The files are looked at once, when they are chosen: the answer names assets whose files are
-  // missing then. One that goes missing later ends the connection, and the log names its asset.
+  // An archive has the originals of every asset that was chosen, or it is not a valid archive. What the client may see
+  // is asked of all assets before the first byte, and again of each when its turn comes, as is whether its key is good:
+  // an asset that is out of sight before is answered with 404, and one that leaves meanwhile ends the connection
+  // without the archive's directory. The files are looked at once, when they are chosen: the answer names assets whose
+  // files are missing then. One that goes missing later ends the connection, and the log names its asset.
   //
   // Looking up many assets takes long, so each of the two steps takes a place before it, and so does HEAD.
   //

@@ -117,7 +117,7 @@
         server.throttles.signInsOfNames.giveBack(share.client)
       }
       try server.throttles.visits.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
-      // A commit that changes nothing is none of the client's revisions: no visitor learns when others came.
+      // A commit that changes nothing is not one of the client's revisions: no visitor learns when others came.
       let view = server.library.as(share.client)
       let name = "visit \(Keyring.spelled(server.environment.randomBytes(18)))"
       do {

@@ -43,7 +43,7 @@
     /// The name of a key that a share link's visitor has.
     static func visitor(_ call: Call) -> String? { call.key.flatMap { $0.share == nil ? nil : $0.name } }
 
-    /// The length of a body, if it is announced: chunked bodies have none.
+    /// The length of a body, if it is announced: that of a chunked body is not.
     private static func contentLength(_ request: HTTPRequest) -> UInt64? {
       guard request.fields["transfer-encoding"] == nil else { return nil }
       return request.fields["content-length"].map { UInt64($0) ?? .max } ?? 0

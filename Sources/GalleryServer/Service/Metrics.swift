@@ -46,7 +46,7 @@
   /// Counts requests by status.
   final class Metrics: Sendable {
     private struct State {
-      /// By status; status 0 are those that had none.
+      /// By status; status 0 counts those without one.
       var counts = [Int](repeating: 0, count: 1000)
       var seconds = 0.0
     }

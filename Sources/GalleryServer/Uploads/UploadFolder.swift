@@ -181,7 +181,7 @@
     func removeFinished(_ id: String) { folder.remove(place("\(id).done")) }
 
     /// Opens a file that an earlier server left.
-    /// - Returns: nil if it is not there, or is no file.
+    /// - Returns: nil if it is not there, or is not a file.
     /// - Throws: ``LibraryError`` if it cannot be opened now, which does not mean that it is of no use.
     private func left(_ name: String, _ flags: Int32) throws -> Int32? {
       let descriptor = folder.open(place(name), flags | O_NOFOLLOW | O_NONBLOCK)

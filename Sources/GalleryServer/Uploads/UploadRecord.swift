@@ -100,7 +100,7 @@
     }
 
     /// The answer to the request that finished the upload, and to those that ask again.
-    /// - Parameter place: the upload's own path; nil for a plain upload, which has none.
+    /// - Parameter place: the upload's own path; nil for a plain upload, which does not have one.
     func response(_ place: String?) -> HTTPResponse {
       var fields: [(name: String, value: String)] = [("Cache-Control", "no-store")]
       if place != nil { fields += [("Upload-Complete", "?1"), ("Upload-Incomplete", "?0")] }

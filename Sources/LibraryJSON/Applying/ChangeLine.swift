@@ -17,7 +17,7 @@ package struct ChangeLine: Sendable {
 
   /// Reads a line.
   /// - Parameter valueLimit: the most values of the line.
-  /// - Throws: ``JSONError`` for what is no JSON, ``LibraryError`` `.malformedRequest` for what is no change block.
+  /// - Throws: ``JSONError`` for what is not JSON, ``LibraryError`` `.malformedRequest` for what is not a change block.
   package init(_ bytes: [UInt8], valueLimit: Int = .max) throws {
     guard let members = try JSONReader.read(bytes, valueLimit: valueLimit).objectValue else {
       throw LibraryError(.malformedRequest, "A line is an object such as {\"changes\":[…]}.")

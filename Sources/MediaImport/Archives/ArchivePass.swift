@@ -36,7 +36,7 @@ struct ArchivePass: Sendable {
   let stop: StopFlag
   var programs = Programs()
 
-  /// What kind of archive a file is, by its first bytes; nil if it is none.
+  /// What kind of archive a file is, by its first bytes; nil if it is not one.
   enum Format: Sendable {
     case zip, gzip, tar
 

@@ -6,8 +6,8 @@ internal import PhotoLedger
 //     header 512 │ data, filled up to 512 │ header … │ two blocks of zeros
 //
 // The numbers and names come from outside and are bounded before they are used: a name that does not end, a size that
-// is no number, a header whose checksum is wrong, a stream that ends inside of a member are errors, not guesses. What
-// is no regular file is reported and its data are passed over. Names stay bytes.
+// is not a number, a header whose checksum is wrong, a stream that ends inside of a member are errors, not guesses.
+// What is not a regular file is reported and its data are passed over. Names stay bytes.
 
 /// Gives the bytes of a stream.
 protocol ByteStream: ~Copyable {

@@ -28,7 +28,7 @@ package struct DuplicateDecisions: Sendable {
   ///   - isRejected: false withdraws a decision.
   /// - Returns: how many pairs the decision is about.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.identifierNotFound`,
-  ///   `.changeNotSupported` for fewer than two or more than ``assetLimit`` photos, or assets that are no photos; the
+  ///   `.changeNotSupported` for fewer than two or more than ``assetLimit`` photos, or assets that are not photos; the
   ///   errors of writing.
   @discardableResult
   package static func decide(

@@ -25,7 +25,7 @@ package struct DuplicateSummary: Sendable {
   package fileprivate(set) var crowded = 0
   /// Photos that are missing or cannot be decoded.
   package fileprivate(set) var failed = 0
-  /// Assets that are no photos, or are not editable here.
+  /// Assets that are not photos, or are not editable here.
   package fileprivate(set) var passedOver = 0
   /// Whether the search was stopped; then there are no proposals.
   package fileprivate(set) var wasInterrupted = false
@@ -120,7 +120,7 @@ package struct DuplicateSearch: Sendable {
     let resource: AssetResource
     let isMoving: Bool
 
-    /// Nil for what is no photo, or may not be merged.
+    /// Nil for what is not a photo, or may not be merged.
     init?(_ asset: Asset, _ resources: [AssetResource]) {
       guard asset.mediaType == .image, asset.canPerform(.delete), !asset.isTrashed, asset.pixelWidth > 0,
         asset.pixelHeight > 0, let shown = resources.shown(asset)

@@ -129,7 +129,7 @@ final class ExportFolder {
     guard code == 0 else { throw LibraryError.store(path, "make durable", errno: code) }
   }
 
-  /// A path whose folders are no links; nil where one is, or is no folder.
+  /// Whether the folders of a path are folders, and none of them is a link.
   private func hasOwnFolders(_ relative: String, making: Bool) throws(LibraryError) -> Bool {
     var folder = path
     for component in relative.split(separator: "/").dropLast() {

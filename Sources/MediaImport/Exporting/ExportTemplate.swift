@@ -8,10 +8,10 @@ package import PhotoLedger
 //
 //     template = { text | "{{" | "}}" | "{" field [ "?" text ] [ "|" text ] "}" }
 //
-// `{field}` is replaced by its value, or by nothing if it has none. The text after `|` is written in that case; the
-// text after `?` in place of an existing value. A `/` in the template's own text separates folders; one in a value does
-// not. The last component is the file's name without its ending, which each file keeps. A component that comes out
-// empty is left out; a name that does is the asset's identifier.
+// `{field}` is replaced by its value, or by nothing if it does not have one. The text after `|` is written in that
+// case; the text after `?` in place of an existing value. A `/` in the template's own text separates folders; one in a
+// value does not. The last component is the file's name without its ending, which each file keeps. A component that
+// comes out empty is left out; a name that does is the asset's identifier.
 //
 // Some fields have several values: an asset may lie in three albums and have four keywords. A template with such a
 // field gives a path for each, and the asset's files are exported to all of them.

@@ -69,7 +69,7 @@ final class FileJournal {
   private(set) var lines: [String: [JournalLine]] = [:]
 
   /// Reads a journal; nothing is made where there is none.
-  /// - Throws: ``LibraryError`` `.malformedRequest` for one that is damaged, or is no regular file.
+  /// - Throws: ``LibraryError`` `.malformedRequest` for one that is damaged, or is not a regular file.
   init(at path: String) throws(LibraryError) {
     self.path = path
     guard try isThere() else { return }
@@ -90,7 +90,7 @@ final class FileJournal {
       "\(path) is damaged: \(reason). Remove it; files written before are then recognised by their bytes.")
   }
 
-  /// Whether there is a journal. A link is not followed, and what is no file is not opened: the folder may hold
+  /// Whether there is a journal. A link is not followed, and what is not a file is not opened: the folder may hold
   /// entries of other programs.
   private func isThere() throws(LibraryError) -> Bool {
     var status = stat()

@@ -33,7 +33,7 @@ final class MetadataWriter {
   /// - Parameters:
   ///   - source: an absolute path without line feeds.
   ///   - result: the name of the new file in the folder; nothing has it.
-  ///   - packet: the values; a field that has none in it is removed from the result.
+  ///   - packet: the values; a field without one in it is removed from the result.
   ///   - fields: which are changed.
   ///   - picture: the asset of a picture, whose date and place are written as EXIF, too.
   /// - Throws: ``ImportError`` `toolFailed` where exiftool cannot write such a file; as exiftool's other failures.

@@ -68,7 +68,7 @@ package enum SafeFileName {
     return trimmed(name)
   }
 
-  /// The ending of a name with its dot, as a file should keep it; nil for none, or for one that is no ending.
+  /// The ending of a name with its dot, as a file should keep it; nil if there is none, or it does not look like one.
   package static func ending(of name: String) -> String? {
     guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
     let ending = name[name.index(after: dot)...]

@@ -141,7 +141,7 @@ final class SidecarRun {
   private static let folder = "sidecars"
   /// What is reported of one sidecar, and the others are written.
   private static let concernOneFile: Set<LibraryError.Code> = [.storage, .alreadyExists, .limitExceeded]
-  /// Beyond that it is no sidecar.
+  /// A larger file is not a sidecar.
   private static let byteLimit = 16 << 20
 
   init(library: PhotoLibrary, options: SidecarWriting.Options, stop: StopFlag) throws {

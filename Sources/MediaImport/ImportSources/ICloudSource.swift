@@ -8,9 +8,9 @@ internal import PhotoLedger
 //     iCloud Photos/Albums/Sea.csv                           Images: a name a line
 //
 // A list describes the photos of its own folder, since each part counts its names anew. Lists of albums name photos of
-// any part: a name that only one photo has is that photo, and a name that several have is none of them, because a wrong
-// photo in an album is worse than a missing one; both are reported as conflicts. A video beside a still of the same
-// name is its paired video, unless its metadata say otherwise. Originals, renditions and adjustment data belong
+// any part: a name that only one photo has is that photo, and a name that several have matches none of them, because a
+// wrong photo in an album is worse than a missing one; both are reported as conflicts. A video beside a still of the
+// same name is its paired video, unless its metadata say otherwise. Originals, renditions and adjustment data belong
 // together as in folders (AppleEdits).
 //
 // What a list is, its first row says, not its name. Dates are in English in every language of the account:

@@ -127,7 +127,7 @@ public struct ImportedAlbum: Sendable, Hashable, Codable {
   public var title: String
   /// How many assets of the library the source has in it.
   public var memberCount: Int
-  /// Whether the library had none that it could be.
+  /// Whether the library had no album that matches it.
   public var isNew: Bool
   /// How many members were added.
   public var added: Int

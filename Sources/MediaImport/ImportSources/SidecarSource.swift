@@ -5,7 +5,7 @@ internal import PhotoLedger
 //
 //     IMG_1.jpg.xmp    IMG_1.jpg.json    IMG_1.jpg.yml      the whole name: this file's
 //     IMG_1.xmp        IMG_1.json        IMG_1.yml          the name without extension: of every file of that name
-//                                                           that has none by its whole name
+//                                                           without one by its whole name
 //
 // Of one file the XMP counts before the JSON, and that before the YAML, value by value.
 //
@@ -93,7 +93,7 @@ struct SidecarSource {
     }
   }
 
-  /// The files, of which those with the ending of a sidecar are no photos or videos.
+  /// The files, of which those with the ending of a sidecar are not photos or videos.
   private var withRoles: [ScannedFile] {
     var files = files
     for index in files.indices where files[index].role == .candidate {

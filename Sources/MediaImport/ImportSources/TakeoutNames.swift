@@ -45,7 +45,7 @@ internal import PhotoLedger
 // name is twice in a folder, so there this decides nothing.
 //
 // Rejected: from the JSON to the item by `title` alone (two items of a folder may have one title, and the title of an
-// item with forbidden characters is no name).
+// item with forbidden characters is not a name).
 
 /// Matches the items of one folder, or of folders of one name, with the JSON files there.
 struct TakeoutNames {
@@ -350,7 +350,7 @@ struct TakeoutNames {
   /// The longest word that is believed to say "edited" in a language that is not known here.
   private static let wordLimit = 24
 
-  /// The names that the original of a copy may have, the likelier first; none if it is no copy.
+  /// The names that the original of a copy may have, the likelier first; none if it is not a copy.
   static func originals(of name: String) -> [String] {
     let (whole, number) = splitItem(name).map { ($0.base, Optional($0.number)) } ?? (name, nil)
     let (stem, ending) = (stem(whole), whole.dropFirst(self.stem(whole).count))
@@ -374,7 +374,7 @@ struct TakeoutNames {
 
   static func isStill(_ name: String) -> Bool { stillEndings.contains(FilePath(name).pathExtension) }
 
-  /// The stems of stills that a movie may be the moving part of; none if it is no movie.
+  /// The stems of stills that a movie may be the moving part of; none if it is not a movie.
   static func stillNames(of name: String) -> [String] {
     let ending = FilePath(name).pathExtension
     guard movieEndings.contains(ending) else { return [] }

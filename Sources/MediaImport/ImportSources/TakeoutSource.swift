@@ -10,7 +10,7 @@ internal import PhotoLedger
 // not mixed. Where nothing distinguishes them, an item has the JSON of the folder that it lies in.
 //
 // A folder whose JSON has a title and no `photoTakenTime` is an album. Folders of years have such a JSON in older
-// exports; they are known by their names, and are no albums. An album without a title has its folder's name.
+// exports; they are known by their names, and are not albums. An album without a title has its folder's name.
 //
 // The order of the import is that of folder and name, and does not depend on where the parts were cut. The order in an
 // album is that of the time taken, since Google writes no other.
@@ -126,7 +126,7 @@ struct TakeoutSource {
   }
 
   /// Settles the JSON files that describe no item.
-  /// - Returns: the album that the folder is; nil if it is none.
+  /// - Returns: the album that the folder is; nil if it is not one.
   private func settleAlbum(_ folder: Folder, _ name: String, _ output: inout SourceOutput) -> Int? {
     var album: Int?
     for index in folder.sidecars.sorted(by: { files[$0].path < files[$1].path }) {

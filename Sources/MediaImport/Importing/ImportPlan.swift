@@ -13,9 +13,9 @@ internal import PhotoLedger
 // assets: joining wrongly hides a picture, and not joining shows it twice.
 //
 // Live Photos (LP-01). A still and a movie with the same content identifier, whatever their names; equal names with
-// other identifiers are no pair. When there are more of either (edited copies keep the identifier), the nearest pairs
-// are taken first: same folder and name, then same folder, then the first of each. A still is never kept waiting. A
-// movie is, until the end of the import: its still may be in any later folder, and an asset of its own would
+// other identifiers are not a pair. When there are more of either (edited copies keep the identifier), the nearest
+// pairs are taken first: same folder and name, then same folder, then the first of each. A still is never kept waiting.
+// A movie is, until the end of the import: its still may be in any later folder, and an asset of its own would
 // have to be merged again. What a movie then still lacks is looked for in the library, and last it stands for itself.
 //
 // Edits by other programs (AS-04). An original, adjustment data and a rendition of one unit: one asset, if there is one

@@ -2,7 +2,7 @@ internal import PhotoLedger
 
 /// A file that was taken though something is wrong with it, as the summary lists it.
 public struct FileWarning: Sendable, Hashable, Codable {
-  /// Where it is; bytes that are no text are shown as U+FFFD.
+  /// Where it is; bytes that are not text are shown as U+FFFD.
   public let path: String
   /// What is wrong, mostly in exiftool's words.
   public let message: String
@@ -10,7 +10,7 @@ public struct FileWarning: Sendable, Hashable, Codable {
 
 /// A file that was not taken, as the summary lists it.
 public struct SkippedFile: Sendable, Hashable, Codable {
-  /// Where it is; bytes that are no text are shown as U+FFFD.
+  /// Where it is; bytes that are not text are shown as U+FFFD.
   public let path: String
   /// Why, as one word.
   public let reason: SkipReason

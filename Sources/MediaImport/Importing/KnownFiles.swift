@@ -45,7 +45,7 @@ struct KnownFile: Sendable, Hashable {
     case taken
     /// The same, and the file is no longer there.
     case missing
-    /// It is no photo or video.
+    /// It is not a photo or video.
     case left
     /// It describes other files: a watch found it. No content is known of it.
     case describes

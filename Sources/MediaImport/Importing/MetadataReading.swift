@@ -37,7 +37,7 @@ package enum MetadataOutcome: String, Sendable, Hashable, CaseIterable {
   case missing
   /// The original is not what was recorded, or was written while it was read.
   case altered
-  /// The original could not be read, or is no medium.
+  /// The original could not be read, or is not a medium.
   case failed
   /// It was put here by another computer or a shared album, or purged meanwhile.
   case notEditable

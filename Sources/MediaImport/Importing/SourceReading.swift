@@ -122,8 +122,8 @@ struct SourceReading: Sendable {
   /// The extensions of archives. Others of the same build, such as documents, may lie in a folder.
   private static let archiveEndings: Set<String> = ["zip", "tgz", "gz", "tar"]
 
-  /// Settles the archives that lie in folders. They are no parts, since a folder of downloads may have any; but one may
-  /// be a part that was not named, so it counts as a file that could not be read.
+  /// Settles the archives that lie in folders. They are not parts, since a folder of downloads may have any; but one
+  /// may be a part that was not named, so it counts as a file that could not be read.
   /// - Parameter named: those that are read as parts.
   private static func settleArchives(in files: inout [ScannedFile], named: Set<FilePath>) {
     for index in files.indices where files[index].role == .candidate {

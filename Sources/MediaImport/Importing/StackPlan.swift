@@ -321,7 +321,7 @@ struct StackPlanner: Sendable {
 // One shot in two codings.
 extension StackPlanner {
   /// How close a coding is to what a camera records: cameras write HEIC and TIFF beside a JPEG, and programs convert a
-  /// JPEG into the others. Two of these others are no original and no copy.
+  /// JPEG into the others. Two of these others are not an original and its copy.
   private static let codings = [
     "HEIC": 0, "HEIF": 0, "HIF": 0, "TIFF": 1, "JPEG": 2, "JXL": 3, "AVIF": 3, "WEBP": 3, "PNG": 3,
   ]
@@ -381,7 +381,7 @@ extension StackPlanner {
       top.metadata.isSameCamera(other.metadata), top.isHidden == other.isHidden,
       other.albums.isSubset(of: top.albums)
     else { return false }
-    // The movie of a Live Photo belongs to the top; RAW files, edits and animations are no coding of a shot.
+    // The movie of a Live Photo belongs to the top; RAW files, edits and animations are not codings of a shot.
     return other.others.isEmpty && top.others.allSatisfy { $0 == .pairedVideo }
       && top.metadata.playbackStyle == .image && other.metadata.playbackStyle == .image
   }

@@ -21,7 +21,7 @@ import PhotoLedger
 // when it was scanned. A CreateDate without a group, as in JSON of exiftool without `-G`, may be of either clock; it
 // does not count.
 //
-// Within one tag exiftool's preferred value comes first. ModifyDate is no capture time (an editor sets it), and
+// Within one tag exiftool's preferred value comes first. ModifyDate is not a capture time (an editor sets it), and
 // neither is the time of the file itself, which every copy changes; that one is a fact of its own.
 
 /// A date and a time of day on some clock, without a zone.

@@ -1,8 +1,8 @@
 // Photos that a camera took as one series, by what its maker notes state.
 //
 // A counter alone proves nothing: shutter and file counters go up by one with every photo. So a counter counts only
-// together with the drive mode of the same camera, which has to say "continuous". Brackets are no series: their photos
-// differ on purpose.
+// together with the drive mode of the same camera, which has to say "continuous". Brackets are not a series: their
+// photos differ on purpose.
 //
 //     maker       drive mode                                   counter
 //     Canon       ContinuousDrive, without a BracketMode       FileNumber

@@ -16,7 +16,7 @@ public enum KeepReason: String, Sendable, Hashable, Codable, CaseIterable {
   case changed, vanished, unreadable
   /// No asset has its content, only one in the trash has, or one refers to a file with it.
   case notInLibrary, inTrash, referenced
-  /// The library's copy is missing, is no file of its own, or does not have its hash.
+  /// The library's copy is missing, is not a file of its own, or does not have its hash.
   case copyUnproved
   /// The system refused to remove it.
   case notRemovable
@@ -24,7 +24,7 @@ public enum KeepReason: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// An original that stays, as the summary lists it.
 public struct KeptOriginal: Sendable, Hashable, Codable {
-  /// Where it is; bytes that are no text are shown as U+FFFD.
+  /// Where it is; bytes that are not text are shown as U+FFFD.
   public let path: String
   /// Why, as one word.
   public let reason: KeepReason

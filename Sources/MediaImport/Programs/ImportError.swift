@@ -29,7 +29,7 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let toolFailed = Code(description: "toolFailed")
     /// The metadata tool took longer than the limit for one file and was ended.
     public static let toolTimeout = Code(description: "toolTimeout")
-    /// The metadata tool ended, or answered something that is no answer, while it read one file.
+    /// The metadata tool ended, or answered something that is not an answer, while it read one file.
     public static let toolCrashed = Code(description: "toolCrashed")
     /// The metadata tool answered more bytes than the limit for one file and was ended.
     public static let toolOutputTooLarge = Code(description: "toolOutputTooLarge")

@@ -1,7 +1,7 @@
 import JSONReading
 
 extension JSON {
-  /// Reads what another program wrote; nil if it is no JSON.
+  /// Reads what another program wrote; nil if it is not JSON.
   init?(foreign bytes: [UInt8]) {
     guard let value = try? JSONReader.read(bytes, .foreign) else { return nil }
     self = value

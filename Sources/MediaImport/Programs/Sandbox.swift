@@ -124,8 +124,8 @@ struct Sandbox: Sendable {
     }
   }
 
-  /// The path that a program is started by. An exiftool finds the modules beside itself by following links, of which a
-  /// bound file is none; other programs may depend on the name of their link.
+  /// The path that a program is started by. An exiftool finds the modules beside itself by following links, and a
+  /// bound file is not a link; other programs may depend on the name of their link.
   private static func started(_ executable: String) -> String {
     let real = WorkFolder.real(URL(filePath: executable))
     let modules = URL(filePath: real).deletingLastPathComponent().appending(path: "lib/Image/ExifTool.pm").path

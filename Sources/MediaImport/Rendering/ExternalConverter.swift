@@ -82,9 +82,9 @@ public struct ExternalConverter: RepresentationConverter {
   }
 
   /// Encodes with the first program that is installed, and takes metadata out with exiftool.
-  /// - Throws: ``ImportError``: `toolMissing` with the names of programs to install; `toolFailed`, also for what is no
-  ///   photo or film and for pictures that are too large; `toolTimeout`; `toolCrashed` and `toolOutputTooLarge` of the
-  ///   exiftool that reads the size; `vanished` and `unreadable` of the source, `cancelled` while it is copied. An
+  /// - Throws: ``ImportError``: `toolMissing` with the names of programs to install; `toolFailed`, also for what is not
+  ///   a photo or film and for pictures that are too large; `toolTimeout`; `toolCrashed` and `toolOutputTooLarge` of
+  ///   the exiftool that reads the size; `vanished` and `unreadable` of the source, `cancelled` while it is copied. An
   ///   error of the file system if there is no folder for the programs, or the result cannot be put in its place.
   public func convert(_ conversion: RepresentationConversion) throws {
     // Found before hours of encoding.

@@ -156,7 +156,7 @@ enum Films {
     var format: Format?
   }
 
-  /// A number of the file's, as the file states it: what is no length of anything is 0.
+  /// A number of the file's, as the file states it: what is not a length of anything is 0.
   private static func number(_ text: String?) -> Double {
     text.flatMap(Double.init).flatMap { (0...1e12).contains($0) ? $0 : nil } ?? 0
   }

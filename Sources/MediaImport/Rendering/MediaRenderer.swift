@@ -135,7 +135,7 @@ package final class MediaRenderer: Sendable {
   }
 
   /// What a film is made of.
-  /// - Throws: ``ImportError``: `toolMissing` without ffprobe, `toolFailed` for what is no film, `toolTimeout`.
+  /// - Throws: ``ImportError``: `toolMissing` without ffprobe, `toolFailed` for what is not a film, `toolTimeout`.
   package func film(
     at file: URL, isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws -> FilmDescription {

@@ -52,7 +52,7 @@ package enum MovieBoxes {
 
 extension MediaRenderer {
   /// What is done so that a browser plays a film.
-  /// - Throws: ``ImportError``: `toolMissing` without ffprobe, `toolFailed` for what is no film, `toolTimeout`.
+  /// - Throws: ``ImportError``: `toolMissing` without ffprobe, `toolFailed` for what is not a film, `toolTimeout`.
   package func playback(of file: URL) throws -> Playback {
     let film = try film(at: file)
     guard let video = film.tracks.first(where: \.isVideo), video.codec == "h264", video.isPlain,

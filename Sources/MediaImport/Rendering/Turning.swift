@@ -11,8 +11,8 @@ extension MediaRenderer {
   ///   - data: the encoded picture.
   ///   - orientation: EXIF orientation, 1 to 8.
   /// - Returns: the same bytes if they say so already.
-  /// - Throws: ``ImportError``: `toolMissing` without exiftool; `toolFailed` for what is no picture, and for a picture
-  ///   that can neither be marked nor decoded without being turned; `toolTimeout`.
+  /// - Throws: ``ImportError``: `toolMissing` without exiftool; `toolFailed` for what is not a picture, and for a
+  ///   picture that can neither be marked nor decoded without being turned; `toolTimeout`.
   package func turned(_ data: Data, to orientation: Int) throws -> Data {
     let folder = try root.folder()
     let file = folder.file("turned")

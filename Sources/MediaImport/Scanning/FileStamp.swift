@@ -20,7 +20,7 @@ struct FileStamp: Sendable, Hashable {
     self.init(status)
   }
 
-  /// The stamp of an open file; nil if it cannot be asked, or is no regular file.
+  /// The stamp of an open file; nil if it cannot be asked, or is not a regular file.
   init?(of descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }

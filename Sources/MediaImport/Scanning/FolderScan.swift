@@ -8,7 +8,7 @@
 //     a/x.jpg      0x2F      "a/" > "a-b.jpg", though "a" < "a-b.jpg"
 //     a0.jpg       0x30
 //
-// Nothing is left out in silence. What is no regular file, what cannot be listed, and a symbolic link to a folder
+// Nothing is left out in silence. What is not a regular file, what cannot be listed, and a symbolic link to a folder
 // (which is how trees become loops) are entries of their own, with the reason. What cannot be listed or examined may be
 // photos, and counts as unreadable files do. A symbolic link to a file is followed: some people keep their originals in
 // a content store and link to them. The folder of a PhotoLedger library is an entry with the reason too, whether it is
@@ -38,7 +38,7 @@ struct ScannedFile: Sendable, Equatable {
 
   /// The absolute path; of a member of an archive, the archive's with the member's name after it.
   let path: FilePath
-  /// The size in bytes at the time of the walk; 0 for what is no file.
+  /// The size in bytes at the time of the walk; 0 for what is not a file.
   let byteCount: Int64
   /// The folder or archive that was named.
   let part: String
@@ -99,12 +99,12 @@ struct ScannedFile: Sendable, Equatable {
 
   /// Whether it may be a part of an asset.
   fileprivate var isPart: Bool { role == .candidate || edit != nil }
-  /// How far a part of the same unit is looked for, past files that are no parts.
+  /// How far a part of the same unit is looked for, past files that are not parts.
   fileprivate static let unitReach = 16
 }
 
 extension [ScannedFile] {
-  /// Whether a file is not of the unit of the file before it. A file that is no part of an asset does not separate
+  /// Whether a file is not of the unit of the file before it. A file that is not part of an asset does not separate
   /// parts of one unit: `IMG_1.ARW.xmp` is between `IMG_1.ARW` and `IMG_1.JPG`.
   func beginsUnit(at index: Int) -> Bool {
     if self[index].unitBytes == self[index - 1].unitBytes { return false }

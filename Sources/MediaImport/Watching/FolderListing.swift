@@ -4,8 +4,8 @@ internal import PhotoLedger
 // One folder, as a watch sees it: the files that an import would look at, and the folders that it would walk into.
 //
 // The rules are those of FolderScan: what is excluded by name is not looked at, a link to a file is followed, one to a
-// folder is not, and what is no regular file is left out. A folder's number comes with its name, and so costs no call.
-// A folder of a library is recognised when it is listed; its contents are skipped then.
+// folder is not, and what is not a regular file is left out. A folder's number comes with its name, and so costs no
+// call. A folder of a library is recognised when it is listed; its contents are skipped then.
 
 /// Lists folders.
 struct FolderListing {

@@ -452,7 +452,7 @@ extension WatchRun {
     guard watch.options.importing.leavesFilesInPlace else { return }
     var relocations: [Relocation] = []
     for (path, outcome) in outcomes.sorted(by: { $0.key < $1.key }) {
-      // What the library cannot name is no place to give to an asset.
+      // What the library cannot name is not a place to give to an asset.
       guard case .duplicateOfAsset = outcome, let content = known[path]?.sha256,
         String(validating: path.bytes, as: UTF8.self) != nil
       else { continue }

@@ -152,7 +152,7 @@ private struct DuplicatePrinting {
   private func printText(_ group: DuplicateGroup) throws {
     let table = AssetTable(terminal: invocation.output.terminal, margin: 5)
     for (id, note) in [(group.keeper, "keep")] + group.others.map({ ($0.id, "  \($0.distance)") }) {
-      // An asset that was purged meanwhile is no duplicate any more.
+      // An asset that was purged meanwhile is no longer a duplicate.
       guard let asset = try library.asset(id.uuidString) else { continue }
       let row = table.row(asset, try library.resources(of: asset))
       try invocation.output.line("\(TextLayout.fitted(note, 5))\(row)")

@@ -101,7 +101,7 @@ private enum Proof {
   case inclusion(InclusionProof)
   case consistency(ConsistencyProof)
 
-  /// - Throws: `LibraryError` `.invalidProof` if the bytes are none.
+  /// - Throws: `LibraryError` `.invalidProof` if the bytes are not a proof.
   init(_ data: Data, _ path: String) throws {
     let decoder = JSONDecoder()
     do {

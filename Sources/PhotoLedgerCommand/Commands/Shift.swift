@@ -82,7 +82,7 @@ private struct ShiftRequest {
     if !invocation.operands.isEmpty, let option = options.first {
       throw UsageError("'shift' takes identifiers or --\(option.name), not both.")
     }
-    // --hidden widens a choice and is none.
+    // --hidden widens a choice and does not make one.
     let isChosen = !invocation.operands.isEmpty || options.contains { $0.name != "hidden" }
     guard isChosen || from != nil || until != nil else {
       throw UsageError("'shift' needs identifiers, --from, --until or an option that chooses assets, such as --where.")

@@ -64,7 +64,7 @@ final class Interruption: Sendable {
   /// Waits for signals, and does what each one asks for.
   private func receive(_ awaited: sigset_t) {
     var number: Int32 = 0
-    // A request that came in another way is no signal: Ctrl-C reaches a child beside its parent's request.
+    // A request that came in another way is not a signal: Ctrl-C reaches a child beside its parent's request.
     var isSecond = false
     while true {
       var waited = awaited

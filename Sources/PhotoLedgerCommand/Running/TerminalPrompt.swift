@@ -12,7 +12,7 @@ import PhotoLedger
 struct TerminalPrompt: PermissionPrompt {
   private let terminal: FileHandle
 
-  /// Opens the terminal of standard input; nil if it is none.
+  /// Opens the terminal of standard input; nil if it is not one.
   init?() {
     guard isatty(STDIN_FILENO) == 1 else { return nil }
     var name = [CChar](repeating: 0, count: 4096)

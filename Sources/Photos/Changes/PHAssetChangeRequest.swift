@@ -36,7 +36,7 @@ open class PHAssetChangeRequest: PHChangeRequest {
 
   // MARK: Creating and deleting
 
-  /// Creates an asset of an image file; nil if it is no image file (CB-09;
+  /// Creates an asset of an image file; nil if it is not an image file (CB-09;
   /// Apple: `creationRequestForAssetFromImage(atFileURL:)`).
   @discardableResult
   open class func creationRequestForAssetFromImage(atFileURL fileURL: URL) -> Self? {
@@ -45,7 +45,7 @@ open class PHAssetChangeRequest: PHChangeRequest {
     return AssetCreation(imageAt: fileURL, examinedBy: library).map { made(call, $0) }
   }
 
-  /// Creates an asset of a video file; nil if it is no video file (CB-09;
+  /// Creates an asset of a video file; nil if it is not a video file (CB-09;
   /// Apple: `creationRequestForAssetFromVideo(atFileURL:)`).
   @discardableResult
   open class func creationRequestForAssetFromVideo(atFileURL fileURL: URL) -> Self? {

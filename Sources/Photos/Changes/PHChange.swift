@@ -82,7 +82,7 @@ public final class PHFetchResultChangeDetails<ObjectType: PHObject>: NSObject, S
   enum Details: Sendable {
     case assets(ChangeDetails<Asset>)
     case collections(ChangeDetails<PhotoCollection>)
-    /// Of results that are none of the core's, an empty stand-in or upload jobs, and of results of two libraries.
+    /// Of results that are not the core's, an empty stand-in or upload jobs, and of results of two libraries.
     case compared(IndexChanges)
   }
 

@@ -184,7 +184,7 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
     edit.placeholder(.folder, "placeholderForCreatedCollectionList")
   }
 
-  /// The title; the top level has none, and setting it fails the block (FR-13).
+  /// The title; the top level does not have one, and setting it fails the block (FR-13).
   open var title: String {
     get { edit.title ?? "" }
     set { edit.setTitle(newValue) }
@@ -219,8 +219,8 @@ extension PHCollection {
 }
 
 extension FetchResult {
-  /// Whether it has a position for an object. A result that cannot be read has none; the block that uses it as its
-  /// basis fails with the reason.
+  /// Whether it has a position for an object. A result that cannot be read does not have one; the block that uses it as
+  /// its basis fails with the reason.
   fileprivate func holds(_ position: () throws -> Int?) -> Bool {
     guard (try? core) != nil else { return false }
     return reading { try position() != nil }

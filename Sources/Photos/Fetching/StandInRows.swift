@@ -1,7 +1,7 @@
 // Predicates and sort descriptors that are applied to objects, instead of to a fetch, read the rows of the core. A
-// stand-in of an app's tests has none, so it is given one of the properties that it overrides: then the predicate of a
-// fetch filters stand-ins as it filters assets. What such a row cannot hold is an error, and never a silent false: the
-// keys that it holds are listed, so that a new one is refused until the row holds it.
+// stand-in of an app's tests does not have one, so it is given one of the properties that it overrides: then the
+// predicate of a fetch filters stand-ins as it filters assets. What such a row cannot hold is an error, and never a
+// silent false: the keys that it holds are listed, so that a new one is refused until the row holds it.
 //
 // The rows are filled property by property, and not by the table of key paths (KeyValues.swift): Apple's types would
 // have to be converted to the core's by kind, with an exception for each property that no edit holds, in more lines.

@@ -51,12 +51,12 @@ package struct InstalledRenderer: PHImageRenderer {
   /// Whether a picture that will do for now is smaller than one of a size, so that it is there sooner.
   static func hasPreview(for size: CGSize) -> Bool { max(size.width, size.height) > quickSide }
 
-  /// A side as asked for; what is no number of pixels is one.
+  /// A side as asked for; what is not a number of pixels counts as 1.
   private static func side(_ length: CGFloat) -> Int { max(1, Int(exactly: min(1e9, length).rounded()) ?? 1) }
 
   // MARK: Bytes in memory
 
-  /// What the bytes of a picture say; nil if they are no picture.
+  /// What the bytes of a picture say; nil if they are not a picture.
   /// - Throws: ``ImportError`` `toolMissing` without exiftool.
   func description(of data: Data) throws -> StillDescription? {
     try withFile(data) { file in

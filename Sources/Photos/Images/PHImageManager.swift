@@ -44,7 +44,7 @@ public struct PHImageRendering: Sendable {
   public let resizeMode: PHImageRequestOptionsResizeMode
   /// The part of the upright picture that is wanted, in shares of its sides from the upper left; empty for all of it.
   public let normalizedCropRect: CGRect
-  /// Whether time is no matter; otherwise a preview will do.
+  /// Whether time does not matter; otherwise a preview will do.
   public let isExact: Bool
 }
 
@@ -294,8 +294,8 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
   /// Gives the film of a video asset: an ``AVURLAsset`` of the library's file
   /// (Apple: `requestAVAsset(forVideo:options:resultHandler:)`).
   ///
-  /// The handler is called once, on a thread of the library's; without ffprobe, and for what is no film, with nil and
-  /// the error in the information. The file is the library's own: read it and leave it where it is.
+  /// The handler is called once, on a thread of the library's; without ffprobe, and for what is not a film, with nil
+  /// and the error in the information. The file is the library's own: read it and leave it where it is.
   @discardableResult
   @preconcurrency
   open func requestAVAsset(

@@ -1,9 +1,9 @@
 // Films, as far as the model layer of an app uses them: how long, how large, which tracks, and their file. The values
 // are read from the file by ffprobe in a child process, once, when the first is asked for (`MediaRenderer`).
 //
-// Apple's synchronous properties cannot fail. Without ffprobe, or for a file that is no film, they answer as an empty
-// film does there, with an invalid duration and no tracks; the asynchronous forms throw and say why, and a request to
-// the image manager fails before it gives such an asset.
+// Apple's synchronous properties cannot fail. Without ffprobe, or for a file that is not a film, they answer as an
+// empty film does there, with an invalid duration and no tracks; the asynchronous forms throw and say why, and a
+// request to the image manager fails before it gives such an asset.
 
 internal import MediaImport
 import PhotoLedger
@@ -37,7 +37,8 @@ open class AVAsset: NSObject, @unchecked Sendable {  // guarded by: `film` by it
   }
 
   /// What ffprobe says, asked for once.
-  /// - Throws: `PHPhotosError`: `requestNotSupportedForAsset` without ffprobe, `invalidResource` for what is no film.
+  /// - Throws: `PHPhotosError`: `requestNotSupportedForAsset` without ffprobe, `invalidResource` for what is not a
+  ///   film.
   final func description() throws -> FilmDescription {
     try film.withLock { film in
       if let film { return film }

@@ -38,7 +38,7 @@ public struct CMTime: Sendable, Hashable, Comparable {
     (self.value, self.timescale, flags) = (value, timescale, timescale > 0 ? .valid : [])
   }
 
-  /// A number of seconds, rounded to parts of a second; not valid for what is no number or out of range.
+  /// A number of seconds, rounded to parts of a second; invalid for what is not a number or is out of range.
   public init(seconds: Double, preferredTimescale: Int32) {
     guard preferredTimescale > 0, let value = Int64(exactly: (seconds * Double(preferredTimescale)).rounded()) else {
       self = seconds == .infinity ? .positiveInfinity : .invalid
@@ -65,7 +65,7 @@ public struct CMTime: Sendable, Hashable, Comparable {
   /// Whether it has a number of seconds.
   public var isNumeric: Bool { flags == .valid && timescale > 0 }
 
-  /// Seconds; not a number for what has none.
+  /// Seconds; infinity or NaN for a time that is not numeric.
   public var seconds: Double {
     if isNumeric { return Double(value) / Double(timescale) }
     return flags.contains(.positiveInfinity) ? .infinity : .nan

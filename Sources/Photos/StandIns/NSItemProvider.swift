@@ -97,7 +97,7 @@ public final class NSItemProvider: NSObject, Sendable {
   /// - Parameters:
   ///   - contentType: a kind of data, or one that it is of.
   ///   - openInPlace: makes no difference: the file is a copy. Kept for source compatibility.
-  ///   - completionHandler: is given the file, false since it is no original, or a `PHPhotosError`.
+  ///   - completionHandler: is given the file, false since it is not an original, or a `PHPhotosError`.
   @discardableResult
   public func loadFileRepresentation(
     for contentType: UTType, openInPlace: Bool = false,

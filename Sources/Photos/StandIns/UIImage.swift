@@ -34,10 +34,10 @@ public final class UIImage: NSObject, Sendable {
   public let imageOrientation: Orientation
   private let storedSize: CGSize
 
-  /// The picture in bytes; nil if they are none.
+  /// The picture in bytes; nil if they are not one.
   public convenience init?(data: Data) { self.init(data: data, scale: 1) }
 
-  /// The picture in bytes, with a number of pixels for each point; nil if they are no picture.
+  /// The picture in bytes, with a number of pixels for each point; nil if they are not a picture.
   public init?(data: Data, scale: CGFloat) {
     if data.isEmpty || !(scale > 0) { return nil }
     (self.data, self.scale) = (data, scale)

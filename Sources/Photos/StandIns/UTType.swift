@@ -137,7 +137,7 @@ public struct UTType: Sendable, Hashable, CustomStringConvertible {
 
 extension UTType: Codable {
   /// Reads an identifier.
-  /// - Throws: `DecodingError` for an empty one, and for what is no text.
+  /// - Throws: `DecodingError` for an empty one, and for what is not text.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let identifier = try container.decode(String.self)

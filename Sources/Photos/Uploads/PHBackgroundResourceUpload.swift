@@ -63,7 +63,7 @@ extension PHBackgroundResourceUploadJobExtension {
 
 extension PHPhotoLibrary {
   /// Runs an upload extension until the task is cancelled or the library becomes unavailable; ``shared()`` means this
-  /// library to it. Apple has none.
+  /// library to it. Apple has no such method.
   public func runUploadJobExtension(_ uploadExtension: some PHBackgroundResourceUploadExtension) async {
     // guarded by: `process` is called once at a time; ending an extension while it works is the protocol's own rule.
     nonisolated(unsafe) let (process, end) = ({ uploadExtension.process() }, { uploadExtension.notifyTermination() })
