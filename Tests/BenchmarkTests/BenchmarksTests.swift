@@ -36,7 +36,7 @@ import Testing
     for figure in ["built", "held across one change", "grown at random"] {
       #expect(names.contains("structure memory, \(figure)"))
     }
-    // A number of pixels may well be none.
+    // A number of pixels may well be zero.
     let figures = rows.filter { $0["amount"] == nil }
     #expect(figures.allSatisfy { ($0["medianNanoseconds"] as? Double ?? $0["bytes"] as? Double ?? 0) > 0 })
   }

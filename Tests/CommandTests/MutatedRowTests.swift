@@ -177,7 +177,7 @@ struct MutatedRowTests {
     return bytes
   }
 
-  /// CBOR with one of its numbers altered, or one in the payload that it holds; nil if the bytes are none.
+  /// CBOR with one of its numbers altered, or one in the payload that it holds; nil if the bytes are not CBOR.
   private static func altered(encoded bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8]? {
     guard let value = try? CBOR(decoding: bytes.span.bytes) else { return nil }
     var count = 0

@@ -152,7 +152,7 @@
       }
     }
 
-    @Test("a message names the cause of the last commit that it shows, and none where that has none")
+    @Test("a message names the cause of the last commit that it shows, and none where that commit has no cause")
     func causes() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(3)

@@ -224,7 +224,7 @@
       }
     }
 
-    @Test("all keys of a client have one limit, and so have all clients; the owner has none")
+    @Test("all keys of a client have one limit, and so have all clients; the owner has no limit")
     func together() async throws {
       try await serving {
         $0.followedBytesOfClient = Self.size

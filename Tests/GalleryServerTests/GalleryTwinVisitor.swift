@@ -73,7 +73,7 @@
     /// A text of the answer's document.
     func member(_ name: String) -> String? { json?[name]?.textValue }
 
-    /// The answer's document; nil for what is none.
+    /// The answer's document; nil for what is not one.
     var json: JSON? { try? JSONReader.read(body) }
   }
 
@@ -151,7 +151,7 @@
 
     static let nonsense = ["none", "00000000-0000-0000-0000-000000000000"]
 
-    /// Assets that the client sees or not, hidden ones, and what is none.
+    /// Assets that the client sees or not, hidden ones, and what is not an asset.
     var assets: [String] {
       twin.visible.map(\.uuidString) + twin.probe.assets.prefix(2) + twin.probe.albums.prefix(1) + Self.nonsense
     }

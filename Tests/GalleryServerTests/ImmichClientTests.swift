@@ -197,7 +197,7 @@
         let asset = try #require(try gallery.library.asset(id))
         #expect(asset.isFavorite && asset.isHidden && asset.rating == .five)
         #expect(asset.creationDate == Date(timeIntervalSince1970: 1_557_126_489) && asset.localCreationDate == nil)
-        // The time of the file's modification, sent for want of a date, is none.
+        // The time of the file's modification, sent for want of a date, is not one.
         let (other, _) = try uploader.uploaded(
           try uploader.upload(
             TinyMedia.jpeg(.init(dateTimeOriginal: nil, comment: "modified")), named: "modified.jpg",

@@ -36,7 +36,7 @@
       }
     }
 
-    @Test("an asset's index is that of the fetch at the token; assets that the client does not see have none")
+    @Test("an asset's index is that of the fetch at the token; assets that the client does not see have no index")
     func index() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(5)

@@ -91,7 +91,7 @@
       try await serving { address, sample in
         var random = SeededGenerator(seed: seed)
         let boundary = ["bo", "----x'y", String(repeating: "a", count: 70)].randomElement(using: &random) ?? "b"
-        // What looks like a boundary, and is none.
+        // What looks like a boundary, and is not one.
         let pieces: [[UInt8]] = [
           [0x0D], [0x0A], [0x0D, 0x0A], [0], Array("--\(boundary.dropLast())".utf8), Array("\r\n--".utf8),
           Array("\r\n--\(boundary.dropLast())_".utf8), Array("Content-Disposition: form-data; name=\"z\"\r\n\r\n".utf8),

@@ -37,7 +37,7 @@ struct FollowedAlbumTests {
     #expect(try small.library.clients().map(\.followedAlbum) == [album.id])
   }
 
-  @Test("what stays unchanged in the album is no change to the client")
+  @Test("what stays unchanged in the album is not a change to the client")
   func quiet() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)

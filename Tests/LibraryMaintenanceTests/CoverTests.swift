@@ -302,7 +302,7 @@ struct CoverTests {
       #expect(try app.collection(album.uuidString)?.cover == (isGranted ? keeper : nil))
       try await small.library.undo(.commit(merged.token))
       #expect(try app.collection(album.uuidString)?.cover == a[0])
-      // Both covers, of which the creator's is none of the duplicates.
+      // Both covers, of which the creator's is not one of the duplicates.
       try await small.library.performChanges { $0.merge([a[2]], into: a[1]) }
       #expect(try small.now(album).cover == a[1])
       #expect(try app.collection(album.uuidString)?.cover == a[0], "A merge is no choice of another cover.")

@@ -49,8 +49,8 @@ struct FollowedErasureTests {
     let keeper = ChangeKeeper()
     var options = FetchOptions()
 
-    /// - Parameter isOfOthers: whether the fetch asks for what is no favourite, and the widest is one: the fetch has it
-    ///   only once it is erased.
+    /// - Parameter isOfOthers: whether the fetch asks for what is not a favourite, and the widest is one: the fetch has
+    ///   it only once it is erased.
     init(isFollowed: Bool, choosingAfter choices: Int, isOfOthers: Bool = false) async throws {
       made = try TemporaryLibrary()
       ids = try made.create(3)

@@ -187,7 +187,7 @@ private final class FormerFileHistory {
     try demand(difference == nil, "a rebuild: \(difference ?? "")")
   }
 
-  /// Closes the library, adds a file of each content that has none, and sweeps.
+  /// Closes the library, adds a file of each content without one, and sweeps.
   func sweep() throws {
     let needed = try check()
     let contents = (Self.texts + ["never named"]).map { ($0, Self.path(of: Array($0.utf8).sha256)) }

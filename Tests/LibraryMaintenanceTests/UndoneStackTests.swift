@@ -4,7 +4,7 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-// Undoing what took a stack apart, where its other assets cannot return to it: one asset is no stack, and the report
+// Undoing what took a stack apart, where its other assets cannot return to it: one asset is not a stack, and the report
 // names nothing that does not happen.
 
 @Suite("Undo of stacks")
@@ -86,7 +86,7 @@ struct UndoneStackTests {
     #expect(try stacks(small, ids) == before && small.library.currentToken == head)
   }
 
-  @Test("a former stack that is not restored, as it would be one asset alone, is no forced conflict")
+  @Test("a former stack that is not restored, as it would be one asset alone, is not a forced conflict")
   func forcedAlone() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(3)

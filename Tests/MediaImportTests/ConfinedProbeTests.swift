@@ -82,7 +82,7 @@ struct ConfinedProbeTests {
     let place = try TemporaryFolder()
     try CountingExifTool.write(in: folder.path)
     let film = URL(filePath: try folder.write("a.mov", Data(count: 2 * WorkFolder.pieceByteCount)).description)
-    // A file system of its own, so that the copy is no clone.
+    // A file system of its own, so that the copy is not a clone.
     try #require(mount("tmpfs", place.path, "tmpfs", 0, "size=64m") == 0)
     defer { umount2(place.path, Int32(MNT_DETACH)) }
     let root = WorkRoot(in: URL(filePath: place.path))

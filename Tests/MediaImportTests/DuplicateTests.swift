@@ -291,7 +291,7 @@ struct PictureHashTests {
   func robust() throws {
     for seed in UInt64(1)...40 {
       let blocks = Self.picture(seed)
-      // Not in fours, of which some waves have none and only noise.
+      // Not in fours: some waves would contain only noise.
       func light(_ x: Int, _ y: Int) -> Int { blocks[x / 5 + y / 5 * 8] }
       let hash = try #require(PictureHash(pixels: Self.pixels(light)))
       var random = SeededGenerator(seed: seed)

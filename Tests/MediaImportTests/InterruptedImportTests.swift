@@ -78,7 +78,7 @@ struct InterruptedImportTests {
     let folder = try TemporaryFolder()
     try folder.write("a.jpg", ImportTests.still("a"))
     try folder.write("b.mov", TinyMedia.movie())
-    // A hole of so many bytes takes minutes to hash; what is no film is not hashed.
+    // A hole of so many bytes takes minutes to hash; what is not a film is not hashed.
     let film = try FileHandle(forWritingTo: URL(filePath: "\(folder.path)/b.mov"))
     try film.truncate(atOffset: 256 << 30)
     try film.close()

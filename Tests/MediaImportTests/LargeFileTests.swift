@@ -9,7 +9,7 @@ import Testing
 struct LargeFileTests {
   // Hashing so much takes more than half an hour.
 
-  @Test("a large file that is no photo or video is not read to its end", .timeLimit(.minutes(10)))
+  @Test("a large file that is not a photo or video is not read to its end", .timeLimit(.minutes(10)))
   func images() async throws {
     let folder = try TemporaryFolder()
     try folder.write("a.jpg", ImportTests.still("beside"))

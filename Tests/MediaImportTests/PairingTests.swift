@@ -103,7 +103,7 @@ struct PairingTests {
 
   static let spelledAlike = ["caf\u{E9}", "cafe\u{301}"]
 
-  @Test("a still and a movie whose content identifiers are one text to Unicode, but not to the store, are no pair")
+  @Test("a still and a movie whose content identifiers are one text to Unicode, but not to the store, are not a pair")
   func spellings() throws {
     let still = Self.file(0, "/a/IMG_1.HEIC", .image, Self.spelledAlike[0])
     var movie = Self.file(1, "/a/IMG_1.MOV", .video, Self.spelledAlike[1])

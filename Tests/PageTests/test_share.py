@@ -247,7 +247,7 @@ class ShareTests(PageTest):
         self.wait_tiles(self.newest[:1])
 
     def visit_key(self):
-        """The key of the visit; nothing while the page has none."""
+        """The key of the visit; nothing while the page does not have one."""
         return self.browser.js("return JSON.parse(sessionStorage.getItem('photoledger.share'))?.visit.secret")
 
     def end_visit(self):

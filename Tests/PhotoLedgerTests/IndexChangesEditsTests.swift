@@ -56,7 +56,7 @@ import Testing
 
   @Test("an edit that contradicts the tree is an error that names it, alone or among others", arguments: [0, 2])
   func contradictions(others: Int) {
-    // Each object stands at the far end, where a rank of an absent key would be none of the list.
+    // Each object stands at the far end, where a rank of an absent key would be outside the list.
     let bad: [(edit: KeyTouch<Int>, isAbsent: Bool)] = [
       (KeyTouch(old: 9, new: nil, isVisiblyChanged: false), true),
       (KeyTouch(old: nil, new: 4, isVisiblyChanged: false), false),

@@ -213,7 +213,7 @@ struct RewindDamageTests {
     #expect(error?.code == .corrupted)
   }
 
-  @Test("a stored date that is no number is damage when the result is divided into sections")
+  @Test("a stored date that is not a number is damage when the result is divided into sections")
   func dateBeyondAll() throws {
     let (made, ids, _) = try Self.make()
     let library = made.library

@@ -43,7 +43,7 @@ struct SmartAlbumRuleTests {
     .bits(.smartAlbumScreenRecordings, .videoScreenRecording, .video),
   ]
 
-  @Test("a subtype is found by its name, which is its number where PhotoKit has none")
+  @Test("a subtype is found by its name, which is its number where PhotoKit has no name")
   func subtypeNames() {
     #expect(AlbumSubtype.named.map(\.rawValue) == [2] + Array(200...215) + Array(217...220))
     for subtype in AlbumSubtype.named {

@@ -17,7 +17,7 @@ struct TokenTests {
   }
 
   @Test(
-    "text that is no token is refused",
+    "text that is not a token is refused",
     arguments: [
       "", "t", "t1", "t1-", "t1--1", "t2-0123456789abcdef-1", "x1-0123456789abcdef-1", "T1-0123456789abcdef-1",
       "t1-0123456789abcde-1", "t1-0123456789abcdef0-1", "t1-0123456789abcdeg-1", "t1-+123456789abcdef-1",

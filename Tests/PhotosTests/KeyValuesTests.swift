@@ -54,7 +54,7 @@ struct KeyValuesTests {
     }
   }
 
-  @Test("what only predicates and orders spell so is no key of a value")
+  @Test("what only predicates and orders spell so is not a key of a value")
   func spellingsOfQueries() async {
     await #expect(processExitsWith: .failure) { _ = PHAsset().value(forKey: "SELF") }
     await #expect(processExitsWith: .failure) { _ = PHAssetCollection().value(forKey: "albumSubtype") }

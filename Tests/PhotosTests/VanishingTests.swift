@@ -25,7 +25,7 @@ struct VanishingTests {
     #expect(story.isRich, "The history lacks what it is about: \(story.counts)")
   }
 
-  @Test("created and trashed in one commit is no change, trashed and restored at most an update (PH-03 to PH-05)")
+  @Test("created and trashed in one commit is not a change, trashed and restored at most an update (PH-03 to PH-05)")
   func withinOneCommit() async throws {
     let gallery = try Gallery()
     let a = try await gallery.images(0..<3).compactMap { LocalIdentifier($0) }

@@ -26,7 +26,7 @@ final class ProgramRun {
 
   func endInput() throws { try child.input.close() }
 
-  /// The next whole line; nil after the last. A line that was cut off by a kill is none.
+  /// The next whole line; nil after the last. A line that was cut off by a kill does not count.
   func line() -> String? {
     while true {
       if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
