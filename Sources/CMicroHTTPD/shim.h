@@ -1,9 +1,10 @@
 #ifndef CMICROHTTPD_H
 #define CMICROHTTPD_H
 
-// libmicrohttpd, and fixed-argument faces of its functions that C declares variadic and Swift cannot call; and
-// accept4 and what the kernel counts of a connection, which Swift's Glibc leaves out.
+// libmicrohttpd, and fixed-argument faces of its functions that C declares variadic and Swift cannot call; the TLS of
+// its connections; and accept4 and what the kernel counts of a connection, which Swift's Glibc leaves out.
 
+#include <dlfcn.h>
 #include <linux/sockios.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 /// What the server is started with. Strings may be null; sizes are in bytes, times in seconds.
 struct chttp_options {
@@ -100,6 +102,29 @@ static inline const struct sockaddr *chttp_peer(struct MHD_Connection *connectio
 static inline int chttp_descriptor(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   return info ? info->connect_fd : -1;
+}
+
+/// Sends bytes over the TLS of a connection which nothing else reads or writes, as one that is suspended.
+///
+/// GnuTLS is libmicrohttpd's, which has loaded it; its function is looked up, so that no headers of it are needed to
+/// build. Returns 1 if everything was sent; 0 if nothing was, since the connection has no session or the function is
+/// not found; -1 if sending failed. A part may have been sent then, or wait in the session for a repetition of the
+/// call, so the connection can only be closed.
+static inline int chttp_send_encrypted(struct MHD_Connection *connection, const void *bytes, size_t size) {
+  // As <gnutls/gnutls.h> has it, where the session is a pointer to a structure of its own.
+  typedef ssize_t (*record_send)(void *session, const void *bytes, size_t size);
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+  void *session = info ? info->tls_session : 0;
+  // Null is RTLD_DEFAULT, which the header names to GNU sources only.
+  record_send send_record = (record_send)dlsym(0, "gnutls_record_send");
+  if (!session || !send_record) return 0;
+  // A record may hold less, as the client has asked for.
+  for (size_t sent = 0; sent < size;) {
+    ssize_t count = send_record(session, (const char *)bytes + sent, size - sent);
+    if (count <= 0) return -1;
+    sent += (size_t)count;
+  }
+  return 1;
 }
 
 /// Whether a connection was accepted, as opposed to closed.

@@ -93,7 +93,7 @@
     private func flow(to open: @escaping @Sendable (HTTPRequest) async -> HTTPReceiving) -> MHD_Result {
       let reception = Reception(server, connection, request, watched) { [self] in answer($0) }
       state.withLock { $0.phase = .flowing(reception) }
-      let hasBegun = reception.begin(allowsInterim: isHTTP11 && !server.isTLS, open)
+      let hasBegun = reception.begin(allowsInterim: isHTTP11, open)
       return hasBegun ? MHD_Result.YES : MHD_Result.NO
     }
 

@@ -48,7 +48,7 @@
     case refuse(HTTPResponse)
     /// The body goes to a receiver.
     /// - interim: fields of a 104 response that is sent at once (draft-ietf-httpbis-resumable-upload); nil for none.
-    ///   It is left out over libmicrohttpd's own TLS, which has no way to send one, and for HTTP/1.0.
+    ///   It is left out for HTTP/1.0.
     case take(any HTTPReceiver, interim: [(name: String, value: String)]?)
   }
 
@@ -133,17 +133,22 @@
       }
     }
 
-    /// Writes a 104 response to the descriptor; the connection is suspended, so that nothing else writes.
+    /// Writes a 104 response to the connection, which is suspended, so that nothing else writes.
+    ///
+    /// It is encrypted by the session of the server's own TLS. If that could not send all of it, the session keeps a
+    /// part for the next attempt, and no response can follow.
     private func sendInterim(_ fields: [(name: String, value: String)]) {
       let descriptor = chttp_descriptor(raw)
       guard descriptor >= 0 else { return }
       let head = fields.map { "\($0.name): \($0.value)\r\n" }.joined()
       let bytes = Array("HTTP/1.1 104 Upload Resumption Supported\r\n\(head)\r\n".utf8)
-      let sent = bytes.withUnsafeBytes { bytes in
-        send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      let isBroken = bytes.withUnsafeBytes { bytes -> Bool in
+        if server.isTLS { return chttp_send_encrypted(raw, bytes.baseAddress, bytes.count) < 0 }
+        let sent = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        return sent > 0 && sent < bytes.count
       }
       // Half a head would be read as the start of the next one.
-      if sent > 0, sent < bytes.count { shutdown(descriptor, Int32(SHUT_RDWR)) }
+      if isBroken { shutdown(descriptor, Int32(SHUT_RDWR)) }
     }
 
     /// What a call of the handler without bytes means.
