@@ -257,7 +257,18 @@ final class LineQueue: @unchecked Sendable {  // everything mutable is guarded b
     return try #require(line, "the output ended")
   }
 
-  func rest() throws -> String {
-    try wait { bytes, isAtEnd in isAtEnd ? String(decoding: bytes, as: UTF8.self) : nil }
+  func rest() throws -> String { String(decoding: try restOfData(), as: UTF8.self) }
+
+  func restOfData() throws -> Data { try wait { bytes, isAtEnd in isAtEnd ? bytes : nil } }
+
+  /// The bytes up to and with a mark.
+  func data(through mark: String) throws -> Data {
+    let data: Data? = try wait { bytes, isAtEnd in
+      guard let end = bytes.range(of: Data(mark.utf8))?.upperBound else { return isAtEnd ? .some(nil) : nil }
+      let data = Data(bytes[..<end])
+      bytes.removeSubrange(..<end)
+      return data
+    }
+    return try #require(data, "the output ended before \(mark.debugDescription)")
   }
 }

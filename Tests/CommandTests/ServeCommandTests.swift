@@ -4,7 +4,7 @@ import Testing
 
 #if Gallery
   /// A certificate for 127.0.0.1 that signs itself, and a client that trusts no other.
-  private struct TestCertificate {
+  struct TestCertificate {
     static let isPossible = ["/usr/bin", "/usr/local/bin"].contains {
       FileManager.default.isExecutableFile(atPath: "\($0)/openssl")
     }
@@ -23,13 +23,17 @@ import Testing
 
     var options: [String] { ["--tls-certificate", certificate, "--tls-key", key] }
 
+    /// The command of a client that connects to a port, and accepts no other certificate.
+    func client(_ port: Substring) -> [String] {
+      [
+        "openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", certificate, "-verify_ip", "127.0.0.1",
+        "-verify_return_error", "-quiet",
+      ]
+    }
+
     /// Sends a request over TLS; what comes back begins with what the client says of the connection.
     func ask(_ port: Substring, _ request: String) throws -> (text: String, end: ChildRun.End) {
-      try ChildRun.of(
-        [
-          "openssl", "s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", certificate, "-verify_ip", "127.0.0.1",
-          "-verify_return_error", "-quiet",
-        ], input: Data(request.utf8))
+      try ChildRun.of(client(port), input: Data(request.utf8))
     }
   }
 
