@@ -30,7 +30,7 @@ public import LMDB
 
 /// A store whose format this program cannot handle.
 public struct StoreFormatError: Error, Sendable, CustomStringConvertible {
-  /// The format of the store; nil if it has none.
+  /// The format of the store; nil if it does not state one.
   public let found: UInt64?
   /// What is wrong and what to do.
   public let description: String

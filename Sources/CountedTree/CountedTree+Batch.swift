@@ -41,7 +41,7 @@ extension CountedTree {
   ///   - inserting: strictly ascending elements, none of them present once the removals are done.
   /// - Returns: the position of each: the removed before, the inserted after.
   /// - Throws: ``TreeContradiction`` for an element that is not present, or that is. The tree is sound then and may
-  ///   have some of the edits; a copy from before has none.
+  ///   have some of the edits; a copy from before has none of them.
   /// - Complexity: O(k log n), and never more than O(n + k)
   @inlinable
   @discardableResult

@@ -24,7 +24,7 @@ public import LMDB
 public struct EventLog: Sendable {
   /// What may be appended at most.
   public struct Limits: Sendable, Hashable {
-    /// Bytes of one payload. LMDB is no place for the bytes of a photo.
+    /// Bytes of one payload. The bytes of a photo do not belong in LMDB.
     public var payloadBytes = 16 << 20
     /// Bytes of all records of one commit.
     public var commitBytes = 64 << 20

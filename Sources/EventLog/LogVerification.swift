@@ -14,7 +14,7 @@ public struct LogVerification: Sendable, Hashable {
     public enum Kind: String, Sendable, Hashable {
       /// There is no record where one must be: removed, or the log was cut off.
       case missing
-      /// The bytes are no record.
+      /// The bytes are not a record.
       case malformed
       /// The record is that of another event: reordered, copied, or put in between.
       case misplaced

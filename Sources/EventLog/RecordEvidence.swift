@@ -24,7 +24,7 @@ public struct RecordEvidence: Sendable, Hashable {
 
   /// Recomputes commitment and leaf of `record`.
   ///
-  /// - Throws: `corrupted` when the bytes are no record, or their hashes do not agree.
+  /// - Throws: `corrupted` when the bytes are not a record, or their hashes do not agree.
   /// - Complexity: O(bytes).
   public init(of record: RawSpan) throws(EventLogError) {
     let event: StoredEvent

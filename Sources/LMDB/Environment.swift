@@ -8,7 +8,7 @@
 //     stale readers of dead processes         reader check at open, each minute of writing, and when full
 //     a meta page that could not be written   every call fails with `panic` until `reopen()`
 //     a full file system, no error        a new lock file has its room before LMDB maps it
-//     a file that is none, or is cut short    FileHead, before LMDB maps it
+//     not a file of LMDB's, or cut short      FileHead, before LMDB maps it
 //     remote file systems                     statfs at open
 //     a file system that is mounted read-only statvfs at open: reads continue without the lock file, which cannot be
 //                                             written; writers elsewhere would not know of the readers

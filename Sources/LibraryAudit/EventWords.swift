@@ -10,8 +10,8 @@ package import PhotoLedger
 // each puts differently (members, permissions, the start of the history), each makes itself.
 //
 // Rejected: the same values for a comparison of libraries and for an undo. Those compare states, not events: what was
-// changed and changed back is no difference, and a conflict names a value that no event holds. They share the names of
-// properties, `LogValue(_:of:)` and `CollectionProperty.value(of:_:)`.
+// changed and changed back is not a difference, and a conflict names a value that no event holds. They share the names
+// of properties, `LogValue(_:of:)` and `CollectionProperty.value(of:_:)`.
 
 /// The names of the objects that an event names, by number.
 struct EventNames {

@@ -97,7 +97,7 @@ private struct MemberBook {
     entries[child] = entry
   }
 
-  /// Reads the current members from the projection: an event with an erased payload has none.
+  /// Reads the current members from the projection: an event with an erased payload does not name any.
   mutating func correct(by projections: Projections, _ t: borrowing StoreReading) throws {
     var present: Set<ObjectNumber> = []
     try projections.forEachMember(of: container, in: t) { key, number in

@@ -16,7 +16,7 @@ package struct ObjectNames {
     }
 
     private let identity: Identity
-    /// Nil for a client or a pick, which are no objects of PhotoKit's.
+    /// Nil for a client or a pick, which are not objects of PhotoKit's.
     package let type: ObjectType?
     /// The file name or title alone; nil for objects without one, such as the top level and erased assets.
     package let title: String?

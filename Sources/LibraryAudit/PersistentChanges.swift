@@ -168,7 +168,7 @@ extension PhotoLibrary {
   ) throws {
     let first = try store.firstAvailableCommit(at: moment, t)
     guard commit + 1 < first else { return }
-    // Commits that the client never saw are no loss to it.
+    // Commits that the client never saw are not missing for it.
     if permission.access != .full, let number = permission.client {
       let lost = try store.core.projections.revisions(of: number, after: commit, through: first - 1, most: 1, in: t)
       if lost.isEmpty { return }
@@ -238,7 +238,7 @@ extension PhotoLibrary {
         try tally.forgetUpdates { try wasDeleted($0, before: commit, t) }
         return try tally.details { try names.name(of: $0, t) }
       }
-      // Grants that came while the client was not limited are no revisions of its own.
+      // Grants that came while the client was not limited are not revisions of its own.
       if details == nil {
         view = try SelectionView(of: number, asOf: commit.lastSequence, core, t)
         trash.forget()

@@ -101,7 +101,7 @@ struct ImportTraces {
   private static func lines(of bytes: Data) -> [(range: Range<Int>, line: Line)] {
     let decoder = JSONDecoder()
     return bytes.split(separator: UInt8(ascii: "\n")).compactMap { text in
-      // What is no line of a report names no asset.
+      // Anything but a line of a report names no asset.
       guard text.count >= blank.count, let line = try? decoder.decode(Line.self, from: text) else { return nil }
       return (text.startIndex..<text.endIndex, line)
     }

@@ -259,7 +259,7 @@ struct LogImport {
         + "\(failure.description) \(Self.advice).")
   }
 
-  /// The line of an event, from 1; the first line has none.
+  /// The line of an event, from 1; the first line does not hold an event.
   private func line(of sequence: UInt64) -> UInt64 { sequence - heading.after.sequence + 1 }
 
   /// Applies events that the log has already. The snapshot that they are read from lasts no longer than this: a full

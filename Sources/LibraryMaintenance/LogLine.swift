@@ -129,7 +129,7 @@ extension JSONBytes {
   }
 }
 
-/// Why a line is no part of a log.
+/// Why a line is not part of a log.
 struct LogLineError: Error {
   /// A clause without its full stop.
   let clause: String
@@ -302,7 +302,7 @@ extension JSONBytes {
 }
 
 extension EventCopy {
-  /// What a payload says, in diagnostic notation; nil for one that was erased, or is no CBOR.
+  /// What a payload says, in diagnostic notation; nil for one that was erased, or is not CBOR.
   fileprivate static func reads(_ payload: [UInt8]?) -> [UInt8]? {
     payload.flatMap { CBORReader.diagnostic(of: $0.span.bytes) }
   }

@@ -151,7 +151,7 @@ extension ResourceTransfer {
     _ path: String, named name: String, to copy: String, _ way: ResourceCopying, _ provesAll: Bool,
     _ stop: Cancellation
   ) throws -> Taken {
-    // What is no file has no content; a pipe would be waited for.
+    // Only a regular file has content; a pipe would be waited for.
     let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     if source < 0 && errno == ENOENT { return .gone }
     if source < 0 && (errno == ELOOP || isDamage(errno)) { return .damaged(path) }

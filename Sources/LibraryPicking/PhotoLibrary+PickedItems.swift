@@ -81,7 +81,7 @@ extension PhotoLibrary {
   /// The item that a token names, with what it can be loaded as now.
   /// - Parameter token: ``PickedItem/token`` of an item of this client's.
   /// - Throws: ``LibraryError``: `.missingResource` if the asset was purged, `.accessUserDenied` if it was not given to
-  ///   this client, `.invalidToken` for what is no token of this library's; what the store throws.
+  ///   this client, `.invalidToken` if it is not a token of this library's; what the store throws.
   /// - Complexity: O(log n).
   public func pickedItem(_ token: String) throws -> PickedItem {
     let token = try ItemToken(token)

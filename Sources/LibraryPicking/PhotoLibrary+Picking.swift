@@ -89,7 +89,7 @@ extension LibraryStore {
         try left.filter { try core.projections.asset(withIdentifier: $0, in: t) != nil }
       }
       if left.isEmpty { return [:] }
-      // The owner needs no pick to load what it picks, and has none.
+      // The owner needs no pick to load what it picks, and does not have one.
       guard client != PhotoLibrary.owner else {
         return try entries(left.map { ($0, ItemToken(.own($0), form)) }, form)
       }

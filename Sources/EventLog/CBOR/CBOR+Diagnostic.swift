@@ -35,7 +35,7 @@ extension CBORReader {
   /// - Parameters:
   ///   - isQuoted: whether it is escaped once more, as it stands between the quotes of a JSON string.
   ///   - start: room for ``diagnosticCapacity(of:)`` bytes.
-  /// - Returns: how many bytes were written; nil for bytes that are no item.
+  /// - Returns: how many bytes were written; nil for bytes that are not an item.
   public static func writeDiagnostic(
     of bytes: RawSpan, quoted isQuoted: Bool, to start: UnsafeMutableRawPointer
   ) -> Int? {

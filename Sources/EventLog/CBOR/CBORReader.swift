@@ -215,7 +215,7 @@ extension CBORReader {
     }
   }
 
-  /// Throws `keyOrder` unless the encoded key at `key` follows the one at `previous`; an empty range is no key.
+  /// Throws `keyOrder` unless the encoded key at `key` follows the one at `previous`; an empty range is not a key.
   func checkOrder(_ previous: Range<Int>, _ key: Range<Int>) throws(CBORError) {
     let ascends = all.extracting(previous).withUnsafeBytes { previous in
       all.extracting(key).withUnsafeBytes { key in previous.lexicographicallyPrecedes(key) }

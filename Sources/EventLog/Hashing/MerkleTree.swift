@@ -51,7 +51,7 @@ public enum MerkleTree {
     precondition(index < size, "A leaf is inside its tree.")
     var ranges: [Range<UInt64>] = []
     var tree = 0..<size
-    // Not `tree.count`, which is no `Int` for every tree that can be asked for.
+    // Not `tree.count`, which is not an `Int` for every tree that can be asked for.
     while tree.upperBound - tree.lowerBound > 1 {
       let middle = middle(of: tree)
       if index < middle {

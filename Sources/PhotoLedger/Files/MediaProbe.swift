@@ -15,7 +15,7 @@ import Synchronization
 // facts already.
 //
 // The facts complete a request, they never contradict it: a value that the request sets stands. The kind of medium is
-// the one exception, since bytes that are no photo cannot be made one by saying so.
+// the one exception, since bytes that are not a photo cannot be made one by saying so.
 //
 // Rejected: to probe inside the writer's transaction, which would hold all writers for the time of a foreign program;
 // to let the caller probe, since each would have to and the first that does not records a photo of 0 × 0 pixels.
@@ -27,7 +27,7 @@ import Synchronization
 public protocol MediaProbe: Sendable {
   /// Examines a file.
   /// - Parameter file: an absolute file URL; its name has the ending of the original name, if that had one.
-  /// - Returns: the facts, or that the bytes are no medium, or that nothing can be examined now.
+  /// - Returns: the facts, or that the bytes are not a medium, or that nothing can be examined now.
   /// - Throws: what kept this file from being examined; the block that brings it fails. A ``LibraryError`` keeps its
   ///   code, any other error is reported as ``LibraryError/Code/invalidResource``.
   func examine(_ file: URL) throws -> MediaFinding

@@ -29,7 +29,7 @@ import Synchronization
 struct HeldContent: Sendable {
   /// How many drafts of blocks hold it.
   var count = 1
-  /// The second name of its file; nil if it has none.
+  /// The second name of its file; nil if it does not have one.
   var name: String?
   /// What the bytes can be read from, where there is no second name.
   var descriptor: Int32?

@@ -40,7 +40,7 @@ package struct Descriptor: ~Copyable {
   deinit { close(number) }
 
   /// All bytes of a regular file.
-  /// - Parameter failure: makes the error of an errno; `EINVAL` stands for what is no regular file.
+  /// - Parameter failure: makes the error of an errno; `EINVAL` if the file is not a regular one.
   package borrowing func bytes(_ failure: (Int32) -> LibraryError) throws(LibraryError) -> [UInt8] {
     var status = stat()
     guard fstat(number, &status) == 0 else { throw failure(errno) }

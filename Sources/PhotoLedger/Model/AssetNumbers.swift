@@ -29,7 +29,7 @@ package enum AssetNumbers {
   /// Seconds east of UTC: a day either way.
   static let offsets = -86_400...86_400
   /// Seconds from 1970: the years 0 to 9999, which RFC 3339 can spell, and a day on either side for the offset from
-  /// UTC. Not dates, whose range holds the date that is no number: it is neither before nor after another.
+  /// UTC. Not dates, whose range holds the date that is not a number, neither before nor after another.
   static let dates = -62_167_219_200.0 - 86_400...253_402_300_799 + 86_400
   /// Bytes of a file: sums over a library fit a number.
   static let byteCounts: ClosedRange<UInt64> = 0...(1 << 50)

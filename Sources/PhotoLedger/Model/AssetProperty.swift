@@ -240,8 +240,8 @@ extension AssetProperty {
   /// The same, by the key.
   static let byRowKey: [InRow?] = (0...(inRow.last?.key ?? 0)).map { key in inRow.first { $0.key == key } }
 
-  /// The property with a key in predicates and sort terms; nil if assets have none. It is searched for, since a table
-  /// by keys would be made whenever a process first fetches; by index, which copies no other declaration.
+  /// The property with a key in predicates and sort terms; nil if assets do not have it. It is searched for, since a
+  /// table by keys would be made whenever a process first fetches; by index, which copies no other declaration.
   static func named(_ key: PropertyKey) -> AssetProperty? {
     all.firstIndex { $0.propertyKey == key }.map { all[$0] }
   }

@@ -196,7 +196,7 @@ package struct CollectionProperty: Sendable {
   static let edited = all.compactMap { property in property.log.map { (name: property.name, log: $0) } }
     .sorted { $0.log.number < $1.log.number }
 
-  /// The property with a key in predicates and sort terms; nil if collections have none.
+  /// The property with a key in predicates and sort terms; nil if collections do not have it.
   static func named(_ key: PropertyKey) -> CollectionProperty? { all.firstIndex { $0.key == key }.map { all[$0] } }
 
   /// What a query takes the values for.

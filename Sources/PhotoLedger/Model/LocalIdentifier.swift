@@ -50,7 +50,7 @@ public struct LocalIdentifier: Hashable, Sendable {
     }
   }
 
-  /// Whether a row can hold it as the top of a stack: all zeros are no stack there.
+  /// Whether a row can hold it as the top of a stack: all zeros mean no stack there.
   var canNameStack: Bool { high | low != 0 }
 
   /// The UUID in capitals, without a suffix.

@@ -96,7 +96,7 @@ extension NamedBits where Element == Self {
   /// The names of the bits that are set, lowest first.
   package var names: [String] { Self.namedBits.filter { contains($0.bit) }.map(\.name) }
 
-  /// The set of bits with names; nil if one of them is no name.
+  /// The set of bits with names; nil if one of them is not a name.
   package init?(names: some Sequence<String>) {
     self.init()
     for name in names {
@@ -117,7 +117,7 @@ extension SourceTypes: NamedBits {
 }
 
 extension MediaSubtypes {
-  /// The set of bits with names, as ``names`` spells them, unknown bits included; nil if one of them is no name.
+  /// The set of bits with names, as ``names`` spells them, unknown bits included; nil if one of them is not a name.
   package init?(names: some Sequence<String>) {
     self.init()
     for name in names {
@@ -194,7 +194,7 @@ package final class BitNames: Sendable {
   package let wanted: String
   /// The names of the bits that are set, lowest first.
   package let names: @Sendable (_ bits: UInt32) -> [String]
-  /// The bits with names; nil if one of them is no name.
+  /// The bits with names; nil if one of them is not a name.
   package let bits: @Sendable (_ names: [String]) -> UInt32?
 
   init<Bits: NamedBits>(_ type: Bits.Type, standard: Bits = []) where Bits.RawValue == UInt8, Bits.Element == Bits {

@@ -67,7 +67,7 @@ package struct UniformType: Hashable, Sendable {
     identifier = "dyn.a" + String(decoding: text, as: UTF8.self)
   }
 
-  /// The medium that data of the type is; nil for a type that is not known, or is no medium's.
+  /// The medium that data of the type is; nil for a type that is not known, or is not a medium's.
   package var medium: MediaType? { Self.media[identifier] }
 
   private static let media: [String: MediaType] = {

@@ -24,7 +24,7 @@ struct LiveQueries {
   private var inContainer: [ObjectNumber: [Held]] = [:]
   private let gone = LiveQuery.Departures()
 
-  /// The live query of a query, if there is one; one that has failed is none, and another takes its place.
+  /// The live query of a query, if there is one; one that has failed does not count, and another takes its place.
   subscript(query: Query) -> LiveQuery? {
     guard let live = byQuery[query]?.query, live.failure == nil else { return nil }
     return live

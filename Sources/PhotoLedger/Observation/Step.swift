@@ -29,7 +29,7 @@ extension Step {
   }
 
   /// Checks that a step which another result took leads on from one of the same query and commit. The two were fetched
-  /// apart, and differ if the store was damaged in between: then positions of the one are none of the other.
+  /// apart, and differ if the store was damaged in between: then positions of the one are not positions of the other.
   /// - Parameter count: how many objects the order of the result has.
   /// - Complexity: O(1).
   func checkStart(count: Int) throws(LibraryError) {

@@ -404,7 +404,7 @@ extension Projections {
   /// The key of a stack in `bursts`. Its first byte, 255, occurs in no UTF-8, so it equals no key of a burst.
   static func stackKey(_ top: LocalIdentifier) -> SHA256Digest { keyOfBytes(top.bytes) }
 
-  /// A SHA-1 stands among the content identifiers under a name that is no text, since its first byte is 255.
+  /// A SHA-1 stands among the content identifiers under a name that is not text, since its first byte is 255.
   static func pairingKey(sha1: [UInt8]) -> SHA256Digest { keyOfBytes(sha1) }
 
   private static func keyOfBytes(_ bytes: [UInt8]) -> SHA256Digest {

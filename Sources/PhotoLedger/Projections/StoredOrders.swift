@@ -498,7 +498,7 @@ extension Projections {
   ) throws -> [NarrowKey] {
     var keys: [NarrowKey] = []
     var judged = 0
-    // No two members have one place, and the last place of all is no member's.
+    // No two members have one place, and no member has the last place of all.
     let start = place.flatMap { OrderKey(stored: $0.word + 1) }
     guard place == nil || start != nil else { return [] }
     try forEachMember(of: album, from: start, in: t) { key, number in

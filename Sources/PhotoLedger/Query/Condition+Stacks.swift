@@ -2,7 +2,7 @@
 //
 // The top of a stack may be an asset that a limited client cannot see, and so may be the reason why another one lies
 // beneath it. To such a client no asset is in a stack: its values carry none (`AssetRow.seen(by:)`), and its conditions
-// are judged as though each row had none. The parts that ask for a stack are decided before any row is read:
+// are judged as though no row had one. The parts that ask for a stack are decided before any row is read:
 //
 //     stack != NULL OR isFavorite == YES      ─▶   isFavorite == YES
 //     isBeneathStack == isHidden              ─▶   isHidden == NO

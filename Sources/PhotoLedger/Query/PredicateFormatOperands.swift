@@ -193,7 +193,7 @@ extension String {
 }
 
 extension PropertyValue {
-  /// The value of an operation on two constants; nil where it has none: overflow, division by 0, other kinds.
+  /// The value of an operation on two constants; nil where it is undefined: overflow, division by 0, other kinds.
   static func calculate(_ one: PropertyValue, _ symbol: String, _ two: PropertyValue) -> PropertyValue? {
     if case .integer(let a) = one, case .integer(let b) = two { return calculate(a, symbol, b).map { .integer($0) } }
     guard let a = one.number, let b = two.number else { return nil }

@@ -105,7 +105,7 @@ extension OptionSetContains: TranslatableExpression {
 extension LocalIdentifier: Codable {
   /// Reads the spelling, with or without its suffix.
   /// - Parameter decoder: holds one string.
-  /// - Throws: `DecodingError` if the string is no identifier.
+  /// - Throws: `DecodingError` if the string is not an identifier.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)

@@ -31,7 +31,7 @@ extension CountedTree {
   ///   it is also an old one.
   /// - Returns: positions before and after, from which `IndexChanges` follow.
   /// - Throws: the contradiction, with the index of the edit: its old key is absent, or its new key is present already.
-  ///   The tree may have some of the edits then; a copy from before has none.
+  ///   The tree may have some of the edits then; a copy from before has none of them.
   /// - Complexity: O(k log n) and never more than O(n + k log k)
   @inlinable
   package mutating func apply(_ edits: [KeyTouch<Element>]) throws(TreeContradiction) -> TouchedPositions {

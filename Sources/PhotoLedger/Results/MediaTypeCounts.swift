@@ -37,6 +37,6 @@ extension FetchResult where Element == Asset {
 }
 
 extension FetchResult where Element == PhotoCollection {
-  /// Always 0: albums and folders are no assets, whatever they hold (FR-04).
+  /// Always 0: albums and folders are not assets, whatever they hold (FR-04).
   public func countOfAssets(with mediaType: MediaType) -> Int { 0 }
 }

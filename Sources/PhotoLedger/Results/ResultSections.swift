@@ -107,7 +107,7 @@ struct SectionRuler {
   }
 
   /// All sections that hold a shown object, in the order of the result.
-  /// - Throws: ``LibraryError`` `.corrupted` for a stored date that is no finite number.
+  /// - Throws: ``LibraryError`` `.corrupted` for a stored date that is not a finite number.
   /// - Complexity: O(s log n).
   func spans() throws(LibraryError) -> [SectionSpan] {
     var spans: [SectionSpan] = []

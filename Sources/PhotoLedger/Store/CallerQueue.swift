@@ -12,7 +12,7 @@ import Synchronization
 //
 // A caller is one `PhotoLibrary` value: a client with independent work creates another one by `as(_:)`. Rejected: one
 // order for the whole library, since one client's video would delay another's caption, and one for each thread, since a
-// task has none.
+// task is not bound to one.
 
 /// Passes the blocks of one caller to the writer in the order in which they were sent.
 final class CallerQueue: Sendable {

@@ -303,7 +303,7 @@ extension SnapshotStore.Opened {
     try t.forEach(in: states, prefix: prefix.span.bytes) { key, value in try body(key.extracting(24...), value) }
   }
 
-  /// The value of an entry; nil if the range has none.
+  /// The value of an entry; nil if the range has no such entry.
   func entry(
     _ kind: SnapshotStore.Kind, _ object: ObjectNumber, of range: LogRange, _ t: borrowing ReadTransaction
   ) throws -> [UInt8]? {

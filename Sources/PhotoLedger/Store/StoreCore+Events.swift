@@ -5,7 +5,7 @@ package import LMDB
 
 extension EventLog {
   /// An event that the log must have, in place.
-  /// - Throws: ``LibraryError`` `.corrupted` if it has none at this place; what a read of the log throws.
+  /// - Throws: ``LibraryError`` `.corrupted` if there is none at this place; what a read of the log throws.
   /// - Complexity: O(log n), n the number of events.
   @_lifetime(borrow t)
   package func recordedEvent<T: TransactionReading & ~Copyable>(

@@ -353,7 +353,7 @@ extension UndoJudge {
   }
 
   /// Plans that an asset is in a stack, in place of what was planned for it.
-  /// - Parameter index: the place of its edit in the plan; nil if it has none.
+  /// - Parameter index: the place of its edit in the plan; nil if it does not have one.
   private mutating func put(_ row: AssetRow, under top: LocalIdentifier?, at index: Int?) {
     let new: FieldValue = if let top { .identifier(top) } else { .null }
     let change = AssetChange(field: .stack, old: row[.stack], new: new)

@@ -216,8 +216,8 @@ struct UndoJudge {
 
   // MARK: Clients and the history
 
-  /// Plans which albums the selections of clients follow: before the memberships, since such a selection has none of
-  /// its own to restore.
+  /// Plans which albums the selections of clients follow: before the memberships, since such a selection has no
+  /// memberships of its own to restore.
   private mutating func judgeFollowing<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
     for (number, net) in composition.clients.sorted(by: { $0.key < $1.key }) {
       guard net.followedAlbum != nil, let row = try projections.client(number, in: t) else { continue }

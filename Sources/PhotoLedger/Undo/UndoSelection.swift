@@ -2,7 +2,7 @@ public import Foundation
 
 /// The commits to undo, and the objects to which the undo is limited.
 ///
-/// Every property that is set narrows the choice; with none set it is everything since the library was created.
+/// Every property that is set narrows the choice; if none is set, it is everything since the library was created.
 public struct UndoSelection: Sendable, Hashable {
   /// The one commit that led to a state: the token of its receipt, or of its events in the log.
   public var commit: Token?

@@ -122,7 +122,7 @@ public final class ChangeBlock {
   ///
   /// The keeper is put before the first of the others in each album that has some of them and not the keeper, becomes
   /// the cover where one of them was, is a favourite if any is, and gets the keywords of all. Its caption, rating, date
-  /// and location stay, or are those of the others if it has none. The others go to the trash, with their places and
+  /// and location stay, or come from the others where it lacks them. The others go to the trash, with their places and
   /// files. Needs full access.
   /// - Parameters:
   ///   - assets: the others; of the same media type, and none of them in the trash.

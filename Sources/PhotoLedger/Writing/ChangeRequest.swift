@@ -213,13 +213,13 @@ public struct AssetCreation: Sendable {
     get { values[.isSelfPortrait] ?? false }
     set { values[.isSelfPortrait] = newValue }
   }
-  /// What is written about it; empty is none.
+  /// What is written about it; an empty caption means none.
   public var caption: String?
   /// Words to find it by.
   public var keywords: Set<String> = []
   /// The identifier it had in the library that it comes from (CI-03).
   public var origin: CloudIdentifier?
-  /// What its files say about it; empty is none.
+  /// What its files say about it; empty metadata means none.
   public var fileMetadata: AssetMetadata?
   /// Its files: at least one, in a combination that makes an asset (AS-11).
   public var resources: [ResourceDraft]

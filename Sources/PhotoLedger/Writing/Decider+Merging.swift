@@ -3,7 +3,7 @@ import LMDB
 
 // Merging of duplicates: one asset takes over what the others have, and the others go to the trash.
 //
-//     album     … x  other₁  y  other₂ …            the first other's place, where the keeper is no member yet
+//     album     … x  other₁  y  other₂ …            the first other's place, where the keeper is not a member yet
 //                    ▼
 //               … x  keeper (other₁)  y  (other₂) …  those in parentheses are in the trash and keep their places
 //

@@ -19,7 +19,7 @@ import Synchronization
 //   8  covers          of albums, where the asset is shown by now
 //   9  bursts          each has one representative; stacks have their top, and more than one asset
 //
-// What is taken out keeps its files: they are no orphans of the block. So undoing this commit brings everything back.
+// What is taken out keeps its files: they are not orphans of the block. So undoing this commit brings everything back.
 
 /// The parameters of an undo.
 package struct UndoOrder: Sendable {

@@ -13,7 +13,7 @@
 // none of this. Rejected: the first digits of the content's hash, which would separate the halves of a Live Photo.
 
 extension [AssetResource] {
-  /// The same with a name for each that has none.
+  /// The same with a name for each that does not have one.
   /// - Parameters:
   ///   - asset: the asset that has them.
   ///   - others: the files that it has beside them.

@@ -4,10 +4,10 @@ extension PhotoLibrary {
   /// Installs what examines the bytes of new assets and edits; nil: nothing, and bytes are taken for what they are
   /// called.
   ///
-  /// With a probe, bytes that are no such medium fail their block with ``LibraryError/Code/invalidResource`` (CB-06),
-  /// and size, length, date, place, subtypes and uniform type come from the bytes where the request leaves them open
-  /// (AS-02). Without one, the file name decides about the kind, and those values stay unknown. The module `Photos`
-  /// installs MediaImport's `ExternalProbe` where nothing was chosen here before; passing nil is a choice.
+  /// With a probe, bytes that are not the stated medium fail their block with ``LibraryError/Code/invalidResource``
+  /// (CB-06), and size, length, date, place, subtypes and uniform type come from the bytes where the request leaves
+  /// them open (AS-02). Without one, the file name decides about the kind, and those values stay unknown. The module
+  /// `Photos` installs MediaImport's `ExternalProbe` where nothing was chosen here before; passing nil is a choice.
   /// - Parameters:
   ///   - probe: the probe.
   ///   - handler: called once, at the first bytes that the probe is not available for, with its sentence; nil writes it
