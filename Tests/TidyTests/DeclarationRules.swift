@@ -16,7 +16,7 @@ extension Rule {
       }.map { Finding(source, $0, "stands for the events that the switch does not name") }
     })
 
-  /// A text is no case, so that the compiler does not report it at a new event either.
+  /// A text is not a case, so that the compiler does not report it at a new event either.
   static let typesNamed = Rule(
     "a reader that compares the type of an event with a text is listed",
     appliesTo: { $0.hasPrefix("Sources/") && !$0.hasPrefix("Sources/PhotoLedger/Events/") },
@@ -116,7 +116,7 @@ extension SwiftSource {
 // MARK: - Parameters
 
 extension Rule {
-  /// A name that is none of the declaration is a label, or one that it had once.
+  /// A name that the declaration does not have is a label, or one that it had once.
   static let parametersNamed = Rule("each parameter of a comment is one of the declaration") { source in
     var findings: [Finding] = []
     var documented: [(name: Substring, line: Int)] = []

@@ -107,8 +107,8 @@ struct DeclaredMember: Equatable {
 }
 
 extension SwiftSource {
-  /// The first label of the list in parentheses that begins behind a word: `_` if it has none, and nothing for an empty
-  /// list; nil if no list begins there.
+  /// The first label of the list in parentheses that begins behind a word: `_` if there is none, and nothing for an
+  /// empty list; nil if no list begins there.
   /// - Parameters:
   ///   - word: a word of the line.
   ///   - index: the index of the line.

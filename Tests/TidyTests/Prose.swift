@@ -13,6 +13,8 @@ import Testing
 // "somebody", "anybody" and "is no more" are not in the list: of a person the first two are right, as in "a screen that
 // somebody left open", and the last begins "is no more than". Rejected: a spelling checker or a grammar, which judge
 // far more than they know.
+//
+// Denials whose words have a good use as well are judged by `Denials`, in comments and pages only.
 
 /// Turns of phrase that the project does not use.
 enum Prose {
@@ -153,7 +155,8 @@ extension Rule {
       case "Benchmarks": lines = source.text
       default: lines = Prose.sentences(of: source)
       }
-      return Prose.findings(in: lines).map { Finding(source, $0.line, $0.what) }
+      let found = Prose.findings(in: lines) + Denials.findings(in: Prose.comments(of: source))
+      return found.map { Finding(source, $0.line, $0.what) }
     })
 }
 
@@ -163,15 +166,19 @@ struct ProseTests {
   @Test("a page uses the terms of the field", arguments: Prose.pages)
   func page(_ path: String) throws {
     let contents = try #require(PackageFiles.contents(path))
-    let found = Prose.findings(in: Prose.lines(ofPage: contents)).map { "\(path):\($0.line + 1): \($0.what)" }
+    let lines = Prose.lines(ofPage: contents)
+    let found = (Prose.findings(in: lines) + Denials.findings(in: lines))
+      .map { "\(path):\($0.line + 1): \($0.what)" }
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
   @Test("a comment in JavaScript or C, or a test's name there, uses the terms of the field", arguments: Prose.scripts)
   func script(_ path: String) throws {
     let contents = try #require(PackageFiles.contents(path))
-    let lines = zip(Prose.comments(ofScript: contents), Prose.names(ofScript: contents)).map { $0 + $1 }
-    let found = Prose.findings(in: lines).map { "\(path):\($0.line + 1): \($0.what)" }
+    let comments = Prose.comments(ofScript: contents)
+    let lines = zip(comments, Prose.names(ofScript: contents)).map { $0 + $1 }
+    let found = (Prose.findings(in: lines) + Denials.findings(in: comments))
+      .map { "\(path):\($0.line + 1): \($0.what)" }
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 

@@ -7,7 +7,7 @@ import Foundation
 //
 // The scanner knows line and block comments (nested), strings of one and of several lines, raw strings, code inside an
 // interpolation, and regular expressions with one pound, `#/…/#`. One without is read as code, in which a quote begins
-// a string: it has none, or two.
+// a string: it must not hold a quote, or hold two.
 
 /// One Swift file of the package.
 struct SwiftSource: Sendable {

@@ -220,6 +220,13 @@ struct RuleTests {
     Case(
       rule: .prose, path: "Sources/A/A.swift",
       contents: "json(\"firstToldCommit\", \"isRefused\": nobody, \"a \\(nobody)\")", line: nil),
+    Case(rule: .prose, path: "Sources/A/A.swift", contents: "let a = 1\n// A line is\n// no `Record`.", line: 3),
+    Case(rule: .prose, path: "Tests/ATests/A.swift", contents: "/// The bytes; nil if they are none.", line: 1),
+    Case(rule: .prose, path: "Benchmarks/A.swift", contents: "let a = 1\n// The first has none, or are two.", line: 2),
+    Case(
+      rule: .prose, path: "Sources/A/A.swift",
+      contents: "// There\n// would be no record (there is none); it is no\n// longer, has none of it.", line: nil),
+    Case(rule: .prose, path: "Sources/A/A.swift", contents: "throw a(\"It is no record, and has none.\")", line: nil),
     Case(rule: .prose, path: "Tests/ATests/A.swift", contents: "// A.\n@Suite(\"What nobody sees\")", line: 2),
     Case(rule: .prose, path: "Tests/ATests/A.swift", contents: "a(\"nobody\")\n  // It is\n  // told.", line: 2),
     Case(

@@ -31,7 +31,7 @@ extension SwiftSource {
         word.hasPrefix("@") || Self.modifiers.contains(word.prefix { $0 != "(" })
       }
       guard let first = declared.first, let kind = Self.kinds.first(where: { first.hasPrefix($0) }) else { continue }
-      // A constant inside a function is none that contains the line.
+      // A constant inside a function does not contain the line.
       if kind == "let" || kind == "var", !words.contains("static") { continue }
       return words.contains("public") || words.contains("open")
     }
