@@ -168,7 +168,7 @@ static inline int chttp_is_folded(const char *name, size_t name_size, const char
   while (next < limit && (*next == ' ' || *next == '\t')) next++;
   size_t size = 0;
   while (next + size < limit && next[size] != 0) size++;
-  // What follows a line that is not continued is no part of its name: blanks that were cut off, or an older head.
+  // What follows a line that is not continued is not part of its name: blanks that were cut off, or an older head.
   for (size_t start = 0; start + size <= name_size; start++)
     if (memcmp(name + start, next, size) == 0) return 1;
   return 0;

@@ -339,7 +339,7 @@ function database(records) {
 }
 
 test('without locks only what closed tabs left behind is taken over', async () => {
-  // A page over plain HTTP has none.
+  // A page over plain HTTP does not have locks.
   Object.defineProperty(globalThis, 'navigator', { value: {}, configurable: true });
   const record = (id, tab, client = 'owner') => ({ id, tab, client, name: id });
   const kept = database([record('a', 'living'), record('b', 'closed'), record('c', 'closed', 'other')]);

@@ -1801,7 +1801,7 @@ test('requests that are said again stay as they are, and the one that has the fo
   // Its request is answered: the focus goes to no other one.
   said('three');
   assert.equal(document.activeElement, document.body);
-  // A share link's title may be learned later; an app that is called as one is none.
+  // A share link's title may be learned later; an app that is called like a link is not one.
   const lists = {
     '/v1/shares': { shares: [{ client: 'share#1' }] },
     '/v1/clients': { clients: ['share#1', 'share#2'].map((name) => ({ name,

@@ -17,7 +17,7 @@ package enum MomentChoice: Sendable {
   case sequence(UInt64)
   case date(Date)
 
-  /// Reads a text; nil if it is none of the forms.
+  /// Reads a text; nil if it has none of the forms.
   /// - Throws: `LibraryError` `.invalidToken` for a token that is malformed.
   package init?(_ text: String) throws {
     if let sequence = UInt64(text), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

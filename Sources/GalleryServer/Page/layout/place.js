@@ -41,7 +41,7 @@ function eachRow(blocks, place, visit) {
 }
 
 /**
- * The row of an item; null if its block has none yet.
+ * The row of an item; null if its block does not have rows yet.
  * @param {Blocks} blocks
  * @param {number} index
  * @returns {Row | null}

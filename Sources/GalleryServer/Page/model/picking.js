@@ -94,7 +94,7 @@ function span(year, month, day) {
  * @param {string} text
  * @param {{ kinds: Record<string, string>, locale: string, years: number[] }} words `kinds`: for each kind the words
  *   for it; `years`: those in which a month without a year is looked for
- * @returns {{ where: string | undefined, rest: string }} `rest`: the words that are none of these
+ * @returns {{ where: string | undefined, rest: string }} `rest`: the other words
  */
 export function searchCondition(text, { kinds, locale, years }) {
   const months = [monthsOf(locale), monthsOf('en')];

@@ -12,7 +12,7 @@ const wanted = navigator.languages.map((language) => language.split('-')[0]).fin
 export const language = wanted;
 /** The reader's locale for dates and numbers. */
 export const locale = navigator.languages.find((one) => one.startsWith(language)) ?? language;
-// Screen readers and hyphenation go by what the document says; a worker has none.
+// Screen readers and hyphenation go by what the document says; a worker does not have one.
 const root = globalThis.document?.documentElement;
 if (root) root.lang = language;
 const plural = new Intl.PluralRules(locale);

@@ -208,7 +208,7 @@ class Picker {
   }
 
   /**
-   * What is to be seen. Words that are no date and no kind are the title of an album, or else those of photos.
+   * What is to be seen. Words that are neither a date nor a kind are the title of an album, or else those of photos.
    * @returns {import('../client/photoledger.js').Question}
    */
   question() {

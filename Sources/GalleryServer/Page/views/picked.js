@@ -54,7 +54,7 @@ export class Picked extends EventTarget {
     this.list = null;
     /** @type {Map<string, Item>} */
     this.items = new Map();
-    /** Grids of the gallery keep ranges here; a session has none. @type {[number, number][]} */
+    /** Grids of the gallery keep ranges here; a session does not have ranges. @type {[number, number][]} */
     this.ranges = [];
     /** @type {number | null} */
     this.anchor = null;
