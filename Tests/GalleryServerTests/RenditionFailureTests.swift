@@ -91,6 +91,34 @@
       await second.stop()
     }
 
+    @Test("requests that wait for a moment end before their picture, which is still being made")
+    func moments() async throws {
+      let (temporary, programs) = (try TemporaryLibrary(.seeded(3)), try Programs())
+      try programs.put("while :; do :; done")
+      let (asset, resource) = try await asset(temporary)
+      var options = RenditionOptions()
+      options.searchPath = programs.searchPath
+      let renditions = Renditions(
+        temporary.library, options, now: { Date(timeIntervalSince1970: 1) }, ready: { _ in })
+      // Many, so that the time of some is over as soon as it begins.
+      let pendingCount = try await withThrowingTaskGroup(of: Bool.self) { group in
+        for _ in 0..<1000 {
+          group.addTask {
+            let outcome = try await renditions.wait(
+              for: resource, of: asset, isPlay: false, by: PhotoLibrary.owner.exact, atMost: .nanoseconds(1))
+            if case .pending = outcome { return true }
+            return false
+          }
+        }
+        var count = 0
+        for try await isPending in group where isPending { count += 1 }
+        return count
+      }
+      // A request that missed its end would have waited for the attempt.
+      #expect(pendingCount == 1000 && renditions.record(resource.sha256).pictureAttempts == 0)
+      await renditions.stop()
+    }
+
     @Test("programs yield the processor in idle time, and not while a request waits", arguments: [true, false])
     func priority(isIdle: Bool) async throws {
       let (temporary, programs) = (try TemporaryLibrary(.seeded(3)), try Programs())

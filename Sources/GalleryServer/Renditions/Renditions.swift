@@ -180,13 +180,15 @@
         state.next += 1
         return state.next
       }
-      let timer = Task { [weak self] in
-        try? await Task.sleep(for: limit)
-        self?.wake(name, only: number)
-      }
-      defer { timer.cancel() }
+      var timer: Task<Void, Never>?
+      defer { timer?.cancel() }
       await withCheckedContinuation { continuation in
         state.withLock { $0.waiters[name, default: []].append((number, continuation)) }
+        // It wakes what waits already, so it starts after that.
+        timer = Task { [weak self] in
+          try? await Task.sleep(for: limit)
+          self?.wake(name, only: number)
+        }
         if !queue.want(job, of: client) || settled(name, cache) != nil { wake(name) }
       }
       return settled(name, cache) ?? .pending
