@@ -77,6 +77,11 @@
           try FileManager.default.removeItem(at: folder.appending(path: name))
         }
         #expect(try gallery.ask("GET", small).status == 200)
+        // As a whole, too; and what is made then outlives the server as well.
+        try FileManager.default.removeItem(at: folder.deletingLastPathComponent())
+        #expect(try gallery.ask("GET", small).status == 200)
+        try await gallery.restart()
+        #expect(try gallery.ask("GET", small + "?wait=0").status == 200)
       }
     }
 
@@ -402,6 +407,30 @@
       try cache.erase([hash(3)])
       #expect(cache.total == 0 && cache.record(hash(3)) == RenditionRecord())
       #expect(try Data(contentsOf: records).allSatisfy { $0 == 0 })
+    }
+
+    @Test("a cache whose folder is removed while it is open is empty, and what is made afterwards outlives it")
+    func removed() throws {
+      let temporary = try TemporaryFolder()
+      let parent = temporary.place("renditions")
+      let placeholder = Placeholder(bytes: Array(repeating: 9, count: Placeholder.count))
+      let set = RenditionSet(small: Data(count: 5), large: Data(count: 7), placeholder: placeholder)
+      func opened() throws -> RenditionCache {
+        try RenditionCache(in: parent, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
+      }
+      do {
+        let cache = try opened()
+        for number in 1...2 as ClosedRange<UInt8> { try cache.keep(set, of: hash(number)) }
+        try FileManager.default.removeItem(at: parent)
+        let revision = cache.revision
+        try cache.keep(set, of: hash(3))
+        #expect(cache.total == 12 && cache.record(hash(1)) == RenditionRecord() && cache.revision > revision)
+        #expect(cache.folder.folderMode == 0o700)
+      }
+      let cache = try opened()
+      #expect(cache.total == 12 && cache.record(hash(3)).state == .ready)
+      #expect(cache.record(hash(1)) == RenditionRecord())
+      withExtendedLifetime(temporary) {}
     }
 
     @Test("a folder in place of the lock is not another process: existing pictures are used")

@@ -22,7 +22,8 @@
   //
   // Invariants: a file has its name only when it is whole (written aside, then renamed); a record that says `ready` is
   // written after its files. Nothing is synced, so after a power cut a file may be shorter than its record says: it is
-  // measured when it is opened, and dropped if it is not what was written.
+  // measured when it is opened, and dropped if it is not what was written. A record is written to a file that has a
+  // name: if the folder was removed, `records` is made anew before that, and what was in memory is forgotten.
   //
   // An erasure of assets, in this process or another, removes the files of contents that no asset has any more and
   // overwrites their records by zeros; the server forgets them when the log says so, and after it has made something.
@@ -35,8 +36,23 @@
     /// One of the files of a content.
     enum Kind: String, Sendable, CaseIterable { case small, large, play }
 
+    /// The open `records`, closed when the last one that reads it has ended.
+    private final class RecordFile: Sendable {
+      let descriptor: Int32
+
+      init(owning descriptor: Int32) { self.descriptor = descriptor }
+
+      deinit { close(descriptor) }
+
+      /// Whether it was removed, so that what is written to it is lost.
+      var isRemoved: Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && status.st_nlink == 0
+      }
+    }
+
     private struct State {
-      var descriptor: Int32
+      let file: RecordFile
       var places: [UInt64: UInt32] = [:]
       var count: UInt32 = 0
       var total: UInt64 = 0
@@ -66,6 +82,8 @@
     static let recentCount = 4096
 
     let folder: URL
+    /// `renditions/`, which is closed to other users.
+    private let root: URL
     /// What other revisions and other processes left: to be removed, and not in the way of anything.
     let strangers: [URL]
     private let budget: UInt64
@@ -80,7 +98,7 @@
     /// Opens the cache, or a passing one if another process has it.
     /// - Throws: ``GalleryError`` if its folder cannot be made, or if it is not known whether another process has it.
     init(in parent: URL, budget: UInt64, now: @escaping @Sendable () -> Date) throws {
-      (self.budget, self.now) = (budget, now)
+      (self.budget, self.now, root) = (budget, now, parent)
       var parent = parent
       do {
         try FileManager.default.createDirectory(
@@ -97,18 +115,20 @@
         throw GalleryError(
           "The folder of renditions \(parent.path) cannot be created: \(LibraryError.reason(of: error)).")
       }
+      state = Mutex(Self.load(try Self.openRecords(in: folder)))
+    }
+
+    private static func openRecords(in folder: URL) throws -> RecordFile {
       let records = folder.appending(path: "records").path
       let descriptor = open(records, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else {
         throw GalleryError("The list of renditions \(records) cannot be opened; remove its folder.")
       }
-      state = Mutex(Self.load(descriptor))
+      return RecordFile(owning: descriptor)
     }
 
     /// Lets another server have the cache; nothing is made for it by this value afterwards.
     func release() { lock?.release() }
-
-    deinit { state.withLock { _ = close($0.descriptor) } }
 
     /// Why a cache without a lock does not belong to another process: what is in the lock's place is not a file, or the
     /// file system has no locks.
@@ -147,12 +167,12 @@
       }
     }
 
-    private static func load(_ descriptor: Int32) -> State {
-      var state = State(descriptor: descriptor)
+    private static func load(_ file: RecordFile) -> State {
+      var state = State(file: file)
       let size = RenditionRecord.size
       var (chunk, place) = ([UInt8](repeating: 0, count: size * 4096), UInt32(0))
       while true {
-        let count = pread(descriptor, &chunk, chunk.count, Int(place) * size)
+        let count = pread(file.descriptor, &chunk, chunk.count, Int(place) * size)
         guard count >= size else { break }
         for start in stride(from: 0, to: count / size * size, by: size) {
           let bytes = Array(chunk[start..<start + size])
@@ -200,16 +220,29 @@
       let key = UInt64(littleEndian: hash.loadUnaligned(as: UInt64.self))
       guard let place = state.places[key] else { return nil }
       var bytes = [UInt8](repeating: 0, count: RenditionRecord.size)
-      guard pread(state.descriptor, &bytes, bytes.count, Int(place) * bytes.count) == bytes.count else { return nil }
+      let count = pread(state.file.descriptor, &bytes, bytes.count, Int(place) * bytes.count)
+      guard count == bytes.count else { return nil }
       let hash = Array(hash)
       guard let record = RenditionRecord(bytes, of: hash) else { return nil }
       state.keep(record, of: hash)
       return record
     }
 
+    /// Makes the folder and the list of records anew if they were removed while the server runs.
+    private func renew(_ state: inout State) {
+      guard state.file.isRemoved else { return }
+      // What wrote the first file into the folder may have made it with other permissions.
+      guard
+        (try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)) != nil,
+        chmod(root.path, 0o700) == 0, let file = try? Self.openRecords(in: folder)
+      else { return }
+      Self.reload(&state, file)
+    }
+
     /// Changes the record of a content.
     private func update(_ hash: [UInt8], _ change: (inout RenditionRecord) -> Void) {
       state.withLock { state in
+        renew(&state)
         var record = hash.withUnsafeBytes { Self.read($0, &state) } ?? RenditionRecord()
         let before = record
         change(&record)
@@ -218,7 +251,7 @@
         let key = RenditionRecord.number(hash, 0, 8)
         let place = state.places[key] ?? state.count
         let bytes = record.bytes(of: hash)
-        guard pwrite(state.descriptor, bytes, bytes.count, Int(place) * bytes.count) == bytes.count else { return }
+        guard pwrite(state.file.descriptor, bytes, bytes.count, Int(place) * bytes.count) == bytes.count else { return }
         if place == state.count { state.count += 1 }
         state.places[key] = place
         state.keep(record, of: hash)
@@ -335,7 +368,7 @@
       var erased: Set<[UInt8]> = []
       for batch in kept().map(\.hash).inRuns(of: 4096) { erased.formUnion(try gone(Array(batch))) }
       try erase(erased)
-      state.withLock { Self.reload(&$0) }
+      state.withLock { Self.reload(&$0, $0.file) }
     }
 
     /// Removes the files and the records of contents.
@@ -354,9 +387,9 @@
       let isWritten = state.withLock { state in
         let zeros = [UInt8](repeating: 0, count: RenditionRecord.size)
         let written = Self.places(of: hashes, state).map { place in
-          pwrite(state.descriptor, zeros, zeros.count, Int(place) * zeros.count) == zeros.count
+          pwrite(state.file.descriptor, zeros, zeros.count, Int(place) * zeros.count) == zeros.count
         }
-        Self.reload(&state)
+        Self.reload(&state, state.file)
         return written.allSatisfy(\.self)
       }
       guard isWritten else {
@@ -370,10 +403,11 @@
     /// They are read without the lock, which requests take: there may be a million. What changes meanwhile may be
     /// there as it was or as it is.
     private func kept() -> [(hash: [UInt8], record: RenditionRecord?)] {
-      let (descriptor, places) = state.withLock { ($0.descriptor, Array($0.places.values)) }
+      let (file, places) = state.withLock { ($0.file, Array($0.places.values)) }
+      defer { withExtendedLifetime(file) {} }
       var bytes = [UInt8](repeating: 0, count: RenditionRecord.size)
       return places.sorted().compactMap { place in
-        guard pread(descriptor, &bytes, bytes.count, Int(place) * bytes.count) == bytes.count else { return nil }
+        guard pread(file.descriptor, &bytes, bytes.count, Int(place) * bytes.count) == bytes.count else { return nil }
         let hash = Array(bytes[..<32])
         return hash.contains { $0 != 0 } ? (hash, RenditionRecord(bytes, of: hash)) : nil
       }
@@ -384,15 +418,15 @@
       hashes.compactMap { hash in
         guard let place = state.places[RenditionRecord.number(hash, 0, 8)] else { return nil }
         var found = [UInt8](repeating: 0, count: hash.count)
-        let count = pread(state.descriptor, &found, found.count, Int(place) * RenditionRecord.size)
+        let count = pread(state.file.descriptor, &found, found.count, Int(place) * RenditionRecord.size)
         return count == hash.count && found == hash ? place : nil
       }
     }
 
-    /// Forgets what is in memory, and reads the records again.
-    private static func reload(_ state: inout State) {
+    /// Forgets what is in memory, and reads the records of a file.
+    private static func reload(_ state: inout State, _ file: RecordFile) {
       let revision = state.revision
-      state = load(state.descriptor)
+      state = load(file)
       state.revision = revision + 1
     }
 
