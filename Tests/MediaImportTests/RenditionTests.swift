@@ -82,7 +82,7 @@ struct RenditionTests {
     #expect(throws: ImportError.self) { try outcomes[5].get() }
   }
 
-  @Test("the sides of renditions are 256 and 1440, upright, and nothing is enlarged")
+  @Test("the sides of renditions are 256 and 1440, upright, and nothing is enlarged: a panorama has what 1440 leaves")
   func sides() throws {
     // 1200x1800 stored pixels that are shown as 1800x1200.
     let made = try renderer.renditions(of: [try sample("orientation/Landscape_6.jpg")])[0].get()
@@ -92,6 +92,13 @@ struct RenditionTests {
     }
     #expect(try size(made.large, "large.jpg") == PixelSize(width: 1440, height: 960))
     #expect(try size(made.small, "small.jpg") == PixelSize(width: 384, height: 256))
+    // The small one is made of the large one, whose shorter side is less than 256 already.
+    let file = URL(filePath: folder.path + "/panorama.png")
+    try ColourGrid.make([String(repeating: "rg", count: 5)], side: 300, at: file)
+    let panorama = try renderer.renditions(of: [file])[0].get()
+    for (data, name) in [(panorama.large, "wide-large.jpg"), (panorama.small, "wide-small.jpg")] {
+      #expect(try size(data, name) == PixelSize(width: 1440, height: 144), "\(name)")
+    }
   }
 
   @Test("a picture of more pixels than the limit is rejected with its size, before it is decoded")

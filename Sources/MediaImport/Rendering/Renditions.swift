@@ -28,7 +28,7 @@ internal import PhotoLedger
 
 /// What a gallery shows of one file.
 package struct RenditionSet: Sendable {
-  /// 256 pixels on the shorter side, JPEG.
+  /// 256 pixels on the shorter side, of a panorama what 1440 on the longer side leaves, JPEG.
   package let small: Data
   /// 1440 pixels on the longer side, JPEG.
   package let large: Data
