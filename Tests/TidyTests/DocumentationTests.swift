@@ -140,6 +140,31 @@ struct DocumentationTests {
     }
   }
 
+  @Test("a test that an article names exists", arguments: articles)
+  func namedTests(_ path: String) throws {
+    try #require(Self.tests.count > 1000, "Only \(Self.tests.count) tests were found: the reader is blind.")
+    for match in try Self.text(path).matches(of: #/`(\w+Tests\.\w+)`/#) {
+      #expect(Self.tests.contains(match.output.1), "\(path) names \(match.output.1), which is no test.")
+    }
+  }
+
+  /// The suites and functions of all tests whose suites are named `…Tests`, as `Suite.function`.
+  private static let tests: Set<Substring> = {
+    var found: Set<Substring> = []
+    let (suite, function) = (#/\b(?:struct|class|enum|actor|extension) (\w+Tests)\b/#, #/\bfunc (\w+)/#)
+    for source in PackageFiles.swift where source.path.hasPrefix("Tests/") {
+      var (name, isTest) = ("", false)
+      for code in source.code {
+        if code.holds("Tests"), let match = code.firstMatch(of: suite) { name = String(match.output.1) }
+        if code.holds("@Test") { isTest = true }
+        guard isTest, code.holds("func "), let match = code.firstMatch(of: function) else { continue }
+        found.insert("\(name).\(match.output.1)")
+        isTest = false
+      }
+    }
+    return found
+  }()
+
   private func root(of path: String) -> URL { Self.root.appending(path: path).deletingLastPathComponent() }
 
   /// The examples of DocumentationExamples.swift by name, without their indentation.
