@@ -181,22 +181,19 @@
     @Test("are whole, in part, or not sent again")
     func ranges() async throws {
       try await TestGallery.serving { gallery in
-        let bytes = Array("0123456789".utf8)
-        let file = gallery.temporary.folder.place("näme \"x\".jpg")
-        try Data(bytes).write(to: file)
-        var id: LocalIdentifier?
-        try await gallery.library.performChanges { change in
-          id = change.createAsset(
-            AssetCreation(
-              mediaType: .image, resources: [ResourceDraft(type: .photo, source: .file(file, shouldMove: false))]))
+        func make(_ text: String, named name: String) async throws -> (asset: Asset, sha256: String) {
+          let file = gallery.temporary.folder.place(name)
+          try Data(text.utf8).write(to: file)
+          let asset = try await gallery.makeAsset(file)
+          return (asset, try #require(try gallery.library.resources(of: asset).first?.sha256Hex))
         }
-        let created = try #require(id)
-        let asset = try #require(try gallery.library.asset(created.uuidString))
-        let sha256 = try #require(try gallery.library.resources(of: asset).first?.sha256Hex)
-        let target = "/v1/assets/\(asset.id.uuidString)/resources/\(sha256)"
+        let (asset, sha256) = try await make("0123456789", named: "näme \"x\".jpg")
+        let resources = "/v1/assets/\(asset.id.uuidString)/resources/"
+        let target = resources + sha256
         let whole = try gallery.ask("GET", target)
         #expect(whole.status == 200 && whole.body == "0123456789" && whole.fields["content-length"] == "10")
         #expect(whole.fields["etag"] == "\"\(sha256)\"" && whole.fields["x-content-type-options"] == "nosniff")
+        #expect(whole.fields["cache-control"]?.contains("immutable") == true)
         #expect(whole.fields["content-disposition"]?.contains("filename*=UTF-8''n%C3%A4me%20%22x%22.jpg") == true)
         let part = try gallery.ask("GET", target, ["Range: bytes=2-4"])
         #expect(part.status == 206 && part.body == "234" && part.fields["content-range"] == "bytes 2-4/10")
@@ -209,8 +206,19 @@
         let head = try gallery.ask("HEAD", target)
         #expect(head.status == 200 && head.body.isEmpty && head.fields["content-length"] == "10")
         // Another hash, another asset's hash and another client get the same answer.
-        let other = String(repeating: "0", count: 64)
-        #expect(try gallery.ask("GET", "/v1/assets/\(asset.id.uuidString)/resources/\(other)").status == 404)
+        let other = try await make("9876543210", named: "other.jpg")
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.limited, of: "app")
+          change.grant([other.asset.id], to: "app")
+        }
+        let key = try gallery.key(of: "app").secret
+        let answers = [
+          try gallery.ask("GET", resources + String(repeating: "0", count: 64)),
+          try gallery.ask("GET", resources + other.sha256), try gallery.ask("GET", target, key: key),
+        ]
+        #expect(answers.allSatisfy { $0.status == 404 && $0.body == answers[0].body }, "\(answers)")
+        try await gallery.library.performChanges { $0.grant([asset.id], to: "app") }
+        #expect(try gallery.ask("GET", target, key: key).status == 200)
       }
     }
   }
