@@ -126,6 +126,8 @@
       var all = Tally()
       /// What the orders of live queries take.
       var live = Tally()
+      /// In whose name the last list was counted: those of one key share this.
+      var lastHolders: [Holder] = []
     }
 
     private let state = Mutex(State())
@@ -169,8 +171,9 @@
           }
         }
         state.lastPlace += 1
+        if state.lastHolders != holders { state.lastHolders = holders }
         state.places[state.lastPlace] = Place(
-          holders: holders, isLimited: isLimited, orders: orders, pinned: Self.origins(of: now), end: end)
+          holders: state.lastHolders, isLimited: isLimited, orders: orders, pinned: Self.origins(of: now), end: end)
         state.count(now, live, at: state.lastPlace)
         return state.lastPlace
       }
@@ -282,6 +285,8 @@
         all.add(order, for: holders)
       }
       release(sparing: spared, at: number)
+      // Mostly the same, and then kept once: there are ten thousand idle feeds.
+      if let place = places[number], place.origins == place.pinned { places[number]?.origins = place.pinned }
     }
 
     /// Counts the order of a place's live query in place of the former one.
