@@ -215,93 +215,84 @@ enum ListChanges {
 
   private static func walk(_ list: inout ItemList, _ workload: Workload, _ repetitions: Int) -> Sample {
     timed(&list, workload, repetitions) { before, after in
-      WalkedChanges(before: before, after: after).removed.count
+      WalkedChanges(before: before, after: after)
+    } check: { _, _, walked in
+      Report.keep(walked.removed.count)
     }
   }
 
   private static func rebuild(_ list: inout ItemList, _ workload: Workload, _ repetitions: Int) -> Sample {
     timed(&list, workload, min(repetitions, 11)) { before, after in
       let tree = CountedTree(sorted: after.lazy.map(\.key))
-      return WalkedChanges(before: before, after: after).removed.count + tree.count
+      return (tree.count, WalkedChanges(before: before, after: after))
+    } check: { _, _, made in
+      Report.keep(made.0 + made.1.removed.count)
     }
   }
 
   private static func standard(_ list: inout ItemList, _ workload: Workload, _ repetitions: Int) throws -> Sample {
-    let stopwatch = Stopwatch()
-    var flush = CacheFlush(before: list.items.count)
-    var times: [Double] = []
-    for repetition in 0..<repetitions + 1 {
-      let before = list.items
-      list.make(list.draw(workload))
-      flush.flush()
-      var found: CollectionDifference<Item>?
-      let time = stopwatch.time {
-        found = list.items.difference(from: before) { $0.number == $1.number && $0.salt == $1.salt }
-      }
-      if repetition > 0 { times.append(time) }
-      let walked = WalkedChanges(before: before, after: list.items)
-      guard let found, found.removals.count == walked.removed.count + walked.repositioned.count else {
+    try timed(&list, workload, repetitions) { before, after in
+      after.difference(from: before) { $0.number == $1.number && $0.salt == $1.salt }
+    } check: { before, after, difference in
+      let walked = WalkedChanges(before: before, after: after)
+      guard difference.removals.count == walked.removed.count + walked.repositioned.count else {
         throw WrongAnswer(description: "The standard library and a walk of both lists disagree.")
       }
     }
-    return Sample(times)
   }
 
   /// Over identities alone, which it needs to be hashable.
   private static func inferring(_ list: inout ItemList, _ workload: Workload, _ repetitions: Int) throws -> Sample {
-    let stopwatch = Stopwatch()
-    var flush = CacheFlush(before: list.items.count)
-    var times: [Double] = []
-    for repetition in 0..<repetitions + 1 {
-      let before = list.items
-      list.make(list.draw(workload))
-      let (old, new) = (before.map(\.identity), list.items.map(\.identity))
-      flush.flush()
-      var difference: CollectionDifference<Item.Identity>?
-      let time = stopwatch.time { difference = new.difference(from: old).inferringMoves() }
-      if repetition > 0 { times.append(time) }
-      guard let difference, old.applying(difference) == new else {
+    try timed(&list, workload, repetitions, of: \.identity) { before, after in
+      after.difference(from: before).inferringMoves()
+    } check: { before, after, difference in
+      guard before.applying(difference) == after else {
         throw WrongAnswer(description: "The standard library's difference does not lead to the new list.")
       }
     }
-    return Sample(times)
   }
 
   private static func heckel(_ list: inout ItemList, _ workload: Workload, _ repetitions: Int) throws -> Sample {
-    let stopwatch = Stopwatch()
-    var flush = CacheFlush(before: list.items.count)
-    var times: [Double] = []
-    for repetition in 0..<repetitions + 1 {
-      let before = list.items
-      list.make(list.draw(workload))
-      flush.flush()
-      var found: HeckelChanges?
-      let time = stopwatch.time { found = HeckelChanges(before: before, after: list.items) }
-      if repetition > 0 { times.append(time) }
-      let walked = WalkedChanges(before: before, after: list.items)
-      guard let found, found.removed == walked.removed, found.inserted == walked.inserted,
-        found.changed == walked.changed, found.moved.isEmpty == walked.repositioned.isEmpty
+    try timed(&list, workload, repetitions) { before, after in
+      HeckelChanges(before: before, after: after)
+    } check: { before, after, found in
+      let walked = WalkedChanges(before: before, after: after)
+      guard found.removed == walked.removed, found.inserted == walked.inserted, found.changed == walked.changed,
+        found.moved.isEmpty == walked.repositioned.isEmpty
       else { throw WrongAnswer(description: "The Heckel differ and a walk of both lists disagree.") }
     }
-    return Sample(times)
   }
 
-  private static func timed(
-    _ list: inout ItemList, _ workload: Workload, _ repetitions: Int, _ body: ([Item], [Item]) -> Int
-  ) -> Sample {
+  private static func timed<Found>(
+    _ list: inout ItemList, _ workload: Workload, _ repetitions: Int, _ body: ([Item], [Item]) -> Found,
+    check: ([Item], [Item], Found) throws -> Void
+  ) rethrows -> Sample {
+    try timed(&list, workload, repetitions, of: { $0 }, body, check: check)
+  }
+
+  /// Times a function of both lists.
+  /// - Parameters:
+  ///   - part: what the function is given of each item, taken before the clock starts.
+  ///   - body: what is timed.
+  ///   - check: looks at what was found, outside of the time.
+  private static func timed<Part, Found>(
+    _ list: inout ItemList, _ workload: Workload, _ repetitions: Int, of part: (Item) -> Part,
+    _ body: ([Part], [Part]) -> Found, check: ([Part], [Part], Found) throws -> Void
+  ) rethrows -> Sample {
     let stopwatch = Stopwatch()
     var flush = CacheFlush(before: list.items.count)
     var times: [Double] = []
-    var sum = 0
     for repetition in 0..<repetitions + 1 {
-      let before = list.items
+      let before = list.items.map(part)
       list.make(list.draw(workload))
-      let after = list.items
+      let after = list.items.map(part)
       flush.flush()
-      let time = stopwatch.time { sum &+= body(before, after) }
+      var found: Found?
+      let time = stopwatch.time { found = body(before, after) }
       if repetition > 0 { times.append(time) }
+      guard let found else { preconditionFailure("What is timed is executed.") }
+      try check(before, after, found)
     }
-    Report.keep(sum)
     return Sample(times)
   }
 
