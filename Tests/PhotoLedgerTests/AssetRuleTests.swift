@@ -22,6 +22,16 @@ struct AssetRuleTests {
     #expect(try #require(try small.asset(id).modificationDate) > marked)
   }
 
+  @Test("an asset of bytes that were stored before, and not examined, is not dated by its addition (CB-11)")
+  func undated() async throws {
+    let small = try SmallLibrary()
+    var creation = AssetCreation(mediaType: .image, resources: [.stored(.invented(1, .photo))])
+    creation.isDatedByAddition = true
+    try await small.change { [creation] in $0.createAsset(creation) }
+    let asset = try #require(try small.library.fetchAssets().firstObject)
+    #expect(asset.creationDate == nil)
+  }
+
   @Test(
     "an invalid combination of files fails the block (AS-11, LP-02, CB-06)",
     arguments: [
