@@ -5,7 +5,7 @@
   import LibraryJSON
   import PhotoLedger
 
-  /// Taking back what commits did.
+  /// A request to undo commits.
   struct UndoRequest: Sendable {
     var selection = UndoSelection()
     var policy = UndoConflictPolicy.refuse

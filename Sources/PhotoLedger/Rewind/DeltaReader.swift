@@ -96,7 +96,7 @@ struct DeltaReader {
     delta.commits = wanted.map { CommitSummary($0) }
     delta.hasDetails = readsDetails
     try goBack(over: loaded, in: &delta, t)
-    if let composition { try takeBack(composition, in: &delta, t) }
+    if let composition { try revert(composition, in: &delta, t) }
     return delta
   }
 
@@ -254,8 +254,8 @@ struct DeltaReader {
     }
   }
 
-  /// Takes the composed edits of assets back.
-  private func takeBack(_ composition: EditComposition, in delta: inout Delta, _ t: borrowing StoreReading) throws {
+  /// Reverts the composed edits of assets.
+  private func revert(_ composition: EditComposition, in delta: inout Delta, _ t: borrowing StoreReading) throws {
     delta.assets.reserveCapacity(delta.assets.count + composition.entries.count)
     delta.context.reserveCapacity(delta.context.count + composition.entries.count)
     var untouched: [ObjectNumber] = []
@@ -265,7 +265,7 @@ struct DeltaReader {
         continue
       }
       let touch = delta.assets[number] ?? Delta.Touch(before: row, after: row, isVisiblyChanged: false)
-      delta.assets[number] = try Self.takeBack(entry, of: number, touch)
+      delta.assets[number] = try Self.revert(entry, of: number, touch)
       if delta.context[number] == nil { delta.context[number] = notes.places[number] }
     }
     // Nothing but edits touched these, so they are in the store as they were at the end. In the order of the store.
@@ -276,7 +276,7 @@ struct DeltaReader {
         try composition.entries[number].map { entry in
           let row = try projections.asset(number, in: t)
           let touch = Delta.Touch(before: row, after: row, isVisiblyChanged: false)
-          return (number, try Self.takeBack(entry, of: number, touch), try projections.places(of: number, in: t))
+          return (number, try Self.revert(entry, of: number, touch), try projections.places(of: number, in: t))
         }
       }
     }
@@ -287,7 +287,7 @@ struct DeltaReader {
     delta.noteErased()
   }
 
-  private static func takeBack(
+  private static func revert(
     _ entry: EditComposition.Entry, of number: ObjectNumber, _ touch: Delta.Touch<AssetRow>
   ) throws -> Delta.Touch<AssetRow> {
     var touch = touch

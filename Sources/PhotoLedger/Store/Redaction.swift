@@ -28,7 +28,7 @@ package import LMDB
 // What a commit erases of an asset is all of it: an event that says what a property was before would not fit an earlier
 // one that no longer says it, and no replay would get past it. But an event says more of others than of the one asset,
 // and a few assets can have replacements beyond what a commit holds. So it is assets that are erased in several commits
-// (`ErasedEvents.swift`), one after another, as though each had been asked for by itself.
+// (`EventsToErase.swift`), one after another, as though each had been asked for by itself.
 //
 // No row leads to a quarantined event, so those are decoded and searched; there are few. It stays quarantined as long
 // as its replacement does not apply.

@@ -2,7 +2,7 @@ import Foundation
 import LibraryJSON
 import PhotoLedger
 
-// Taking back what was done. A dry run and a run print the same lines; what differs is the token at the end.
+// Undoing commits. A dry run and a run print the same lines; what differs is the token at the end.
 
 extension Command {
   private static let everything = Option("all", "everything since the library was created")
