@@ -3,24 +3,29 @@
 /// The follower keeps the previous value until the step is delivered, in case of an error; so the read commits are
 /// never mutated, or each step would copy the rest of them.
 struct Arrival: Sendable {
-  /// The commits to deliver one by one, oldest first.
-  let backlog: [Delta]
-  /// How many of them were passed.
-  private var passed = 0
-  /// The step, if they are delivered as one.
-  let step: Step?
+  private enum Way {
+    /// One by one, the oldest first; how many of them were passed.
+    case each([Delta], passed: Int)
+    /// As one step. That is in memory of its own: it is large, and of thousands of followers few have one.
+    indirect case atOnce(Step)
+  }
 
-  init(backlog: [Delta]) { (self.backlog, step) = (backlog, nil) }
+  private var way: Way
 
-  init(step: Step) { (backlog, self.step) = ([], step) }
+  init(backlog: [Delta]) { way = .each(backlog, passed: 0) }
+
+  init(step: Step) { way = .atOnce(step) }
+
+  /// The step, if the commits are delivered as one.
+  var step: Step? { if case .atOnce(let step) = way { step } else { nil } }
 
   /// Whether the follower is at the present.
-  var isEmpty: Bool { backlog.isEmpty && step == nil }
+  var isEmpty: Bool { if case .each(let backlog, _) = way { backlog.isEmpty } else { false } }
 
   /// The next of the commits.
   mutating func next() -> Delta? {
-    guard passed < backlog.count else { return nil }
-    defer { passed += 1 }
+    guard case .each(let backlog, let passed) = way, passed < backlog.count else { return nil }
+    way = .each(backlog, passed: passed + 1)
     return backlog[passed]
   }
 }
