@@ -48,7 +48,8 @@
     }
 
     private let server: HTTPServer
-    private let request: HTTPRequest
+    /// The request; while a stream with a heartbeat is sent, only what its record names.
+    private let asked: Mutex<HTTPRequest>
     private let isHTTP11: Bool
     /// Valid until `complete`; resumed only in phase `working`, which ends before that.
     private let connection: UInt
@@ -58,17 +59,20 @@
     private let watched: WatchedConnection?
 
     init(_ server: HTTPServer, _ connection: OpaquePointer, _ request: HTTPRequest, isHTTP11: Bool) {
-      (self.server, self.request, self.isHTTP11) = (server, request, isHTTP11)
+      (self.server, self.isHTTP11) = (server, isHTTP11)
+      asked = Mutex(request)
       self.connection = UInt(bitPattern: connection)
       watched = ConnectionWatch.connection(connection)
     }
 
     private var raw: OpaquePointer? { OpaquePointer(bitPattern: connection) }
+    private var request: HTTPRequest { asked.withLock { $0 } }
 
     /// Takes the head; libmicrohttpd calls again for the body and at its end.
     func begin() -> MHD_Result {
       watched?.expect(within: nil)
       if server.isStopping { return reject(stopping) }
+      let request = self.request
       if let refusal = request.refusal { return reject(server.application.rejection(request, 400, refusal)) }
       switch server.application.plan(request) {
       case .answer(let response): return request.hasBody ? reject(response) : wait(for: response)
@@ -230,6 +234,7 @@
     }
 
     private func send(_ response: HTTPResponse) -> MHD_Result {
+      let request = self.request
       let isHead = request.method == "HEAD"
       guard let made = response.make(server, isHead: isHead) else {
         server.log("A response to \(request.method) \(request.target.path) could not be created.")
@@ -241,7 +246,11 @@
       }
       if let stream = made.stream {
         stream.attach(connection)
-        if stream.hasHeartbeat, let watched { server.departures.add(stream, on: watched.descriptor) }
+        if stream.hasHeartbeat {
+          // It is open for hours, and one of thousands.
+          asked.withLock { $0 = request.recorded }
+          if let watched { server.departures.add(stream, on: watched.descriptor) }
+        }
       }
       watched?.expectReading(made.stream?.hasHeartbeat != true)
       return MHD_queue_response(raw, UInt32(clamping: response.status), made.raw)
@@ -250,6 +259,7 @@
     /// The request is over, whether its response was sent or its client left.
     func complete() {
       defer { server.leave() }
+      let request = self.request
       let (status, note, stream, phase, form, reserved) = state.withLock { state in
         defer { (state.phase, state.body, state.reserved, state.form) = (.done, [], 0, nil) }
         return (state.status, state.note, state.stream, state.phase, state.form, state.reserved)

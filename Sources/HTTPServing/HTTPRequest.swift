@@ -21,6 +21,7 @@
   //
   // Invariant: a request with a `refusal` is answered with 400, and the application neither plans nor executes it. The
   // head never changes, and copies share it; only the body and what the application learns of the sender come later.
+  // While a feed is open, its exchange keeps a shorter head, which is enough for the record (`recorded`).
   //
   // Rejected: correcting what is malformed, such as taking the first of two lengths. Whichever is taken, a proxy may
   // have taken the other one, and what one side reads as a body is the next request for the other.
@@ -34,16 +35,16 @@
       let target: HTTPTarget
       let fields: HTTPFields
       let peer: String
-      let sender = HTTPSender()
+      let sender: HTTPSender
       let refusal: String?
       let hasBody: Bool
 
       init(
         _ method: String, _ target: HTTPTarget, _ fields: HTTPFields, peer: String, refusal: String? = nil,
-        hasBody: Bool
+        hasBody: Bool, sender: HTTPSender = HTTPSender()
       ) {
         (self.method, self.target, self.fields, self.peer) = (method, target, fields, peer)
-        (self.refusal, self.hasBody) = (refusal, hasBody)
+        (self.refusal, self.hasBody, self.sender) = (refusal, hasBody, sender)
       }
     }
 
@@ -90,6 +91,16 @@
         head = Head(
           method, HTTPTarget(), read.fields, peer: peer, refusal: error.description, hasBody: read.hasBody)
       }
+    }
+
+    private init(_ head: Head) { self.head = head }
+
+    /// The request as its record names it: without its body, and of its target the path alone.
+    var recorded: HTTPRequest {
+      HTTPRequest(
+        Head(
+          method, HTTPTarget(pathAlone: target.path), fields, peer: peer, refusal: refusal, hasBody: hasBody,
+          sender: sender))
     }
 
     /// Rejects a head whose body could end elsewhere for a proxy in front (RFC 9112, 6.3): libmicrohttpd takes the
@@ -403,6 +414,9 @@
     fileprivate var mark: UInt { UInt(bitPattern: ObjectIdentifier(parts)) }
 
     init() { parts = Parts("", [], []) }
+
+    /// A target for a record: it has neither segments nor a query.
+    init(pathAlone path: String) { parts = Parts(path, [], []) }
 
     /// Decodes a path and a query that are split already.
     /// - Throws: ``HTTPServerError`` that names what is malformed.

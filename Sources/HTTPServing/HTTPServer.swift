@@ -132,7 +132,8 @@
 
   /// What became of a request.
   public struct HTTPRecord: Sendable {
-    /// The request, without its body.
+    /// The request, without its body; one that was answered with a stream with a heartbeat also without its query and
+    /// the segments of its path.
     public let request: HTTPRequest
     /// The status of the response; nil if the connection ended before there was one.
     public let status: Int?
