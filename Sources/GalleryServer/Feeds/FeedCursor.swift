@@ -14,7 +14,8 @@
     init(_ tokens: [(fetch: FetchRequest, token: Token?)]) { self.tokens = tokens }
 
     /// Reads the spelling of a cursor.
-    init(_ text: String) throws(Problem) {
+    /// - Parameter fetches: what knows the fetches that were named lately, which all cursors share then.
+    init(_ text: String, _ fetches: Fetches? = nil) throws(Problem) {
       tokens = []
       for part in text.split(separator: ",", omittingEmptySubsequences: false) {
         let words = part.split(separator: ".", omittingEmptySubsequences: false)
@@ -23,7 +24,10 @@
         }
         let token: Token?
         do { token = words[1].isEmpty ? nil : try Token(words[1]) } catch { throw Problem(error) }
-        tokens.append((try FetchRequest(name: String(words[0])), token))
+        let name = String(words[0])
+        let fetch: FetchRequest
+        if let fetches { fetch = try fetches.request(named: name) } else { fetch = try FetchRequest(name: name) }
+        tokens.append((fetch, token))
       }
       guard Set(tokens.map(\.fetch)).count == tokens.count else {
         throw .malformed("'\(text.prefix(40))…' is not a cursor: it has a fetch twice.")

@@ -33,38 +33,87 @@
       }
     }
 
-    /// Whether it asks for the log instead of assets.
-    private(set) var isLog = false
-    /// Which collections instead of assets: `all`, `top` or the identifier of a folder.
-    private(set) var collections: String?
-    /// The client whose view is asked for; nil: that of the key. For the owner, see ``Call/library(of:)``.
-    private(set) var selectionOf: String?
-    /// A predicate in PhotoKit's format.
-    private(set) var predicate: String?
-    /// Words to find assets by.
-    private(set) var search: String?
-    /// Sort terms such as `creationDate:desc`, the outermost first.
-    private(set) var sort: [String] = []
-    /// The identifier of an album or smart album.
-    private(set) var album: String?
-    /// The name of one of the library's own smart albums, as PhotoKit spells the subtype.
-    private(set) var smartAlbum: String?
-    /// The day in UTC, by its beginning, from which a smart album counts back that has a limit in days.
-    private(set) var day: Date?
-    private(set) var isShowingHidden = false
-    private(set) var isShowingTrash = false
-    private(set) var isShowingAllBursts = false
-    private(set) var isShowingAllStacks = false
-    /// Only these; empty: all. In the order of their raw values, each once.
-    private(set) var mediaTypes: [MediaType] = []
-    /// Only what comes from these; empty: as the library has it.
-    private(set) var sources: SourceTypes = []
-    private(set) var limit = 0
-    private(set) var offset = 0
-    /// The name of the fetch, which says all of the above.
-    private(set) var name = ""
+    /// What it asks for.
+    private struct Parts: Sendable {
+      /// Whether it asks for the log instead of assets.
+      var isLog = false
+      /// Which collections instead of assets: `all`, `top` or the identifier of a folder.
+      var collections: String?
+      /// The client whose view is asked for; nil: that of the key. For the owner, see ``Call/library(of:)``.
+      var selectionOf: String?
+      /// A predicate in PhotoKit's format.
+      var predicate: String?
+      /// Words to find assets by.
+      var search: String?
+      /// Sort terms such as `creationDate:desc`, the outermost first.
+      var sort: [String] = []
+      /// The identifier of an album or smart album.
+      var album: String?
+      /// The name of one of the library's own smart albums, as PhotoKit spells the subtype.
+      var smartAlbum: String?
+      /// The day in UTC, by its beginning, from which a smart album counts back that has a limit in days.
+      var day: Date?
+      var isShowingHidden = false
+      var isShowingTrash = false
+      var isShowingAllBursts = false
+      var isShowingAllStacks = false
+      /// Only these; empty: all. In the order of their raw values, each once.
+      var mediaTypes: [MediaType] = []
+      /// Only what comes from these; empty: as the library has it.
+      var sources: SourceTypes = []
+      var limit = 0
+      var offset = 0
 
-    static func == (one: FetchRequest, other: FetchRequest) -> Bool { one.name == other.name }
+      /// The canonical JSON.
+      private var members: [JSON.Member] {
+        var members: [JSON.Member] = []
+        if let collections { members.append(JSON.Member("collections", .text(collections))) }
+        if let selectionOf { members.append(JSON.Member("selectionOf", .text(selectionOf))) }
+        if let predicate { members.append(JSON.Member("where", .text(predicate))) }
+        if let search { members.append(JSON.Member("search", .text(search))) }
+        if !sort.isEmpty { members.append(JSON.Member("sort", .list(sort.map { .text($0) }))) }
+        if let album { members.append(JSON.Member("album", .text(album))) }
+        if let smartAlbum { members.append(JSON.Member("smartAlbum", .text(smartAlbum))) }
+        if let day { members.append(JSON.Member("day", .text(String(DateText.wallTime(day).prefix(10))))) }
+        if isShowingHidden { members.append(JSON.Member("hidden", .bool(true))) }
+        if isShowingTrash { members.append(JSON.Member("trash", .bool(true))) }
+        if isShowingAllBursts { members.append(JSON.Member("allBursts", .bool(true))) }
+        if isShowingAllStacks { members.append(JSON.Member("allStacks", .bool(true))) }
+        if !mediaTypes.isEmpty { members.append(JSON.Member("mediaTypes", .list(mediaTypes.map { .text("\($0)") }))) }
+        if !sources.isEmpty { members.append(JSON.Member("sources", .list(sources.names.map { .text($0) }))) }
+        if isLog { members.append(JSON.Member("log", .bool(true))) }
+        if limit > 0 { members.append(JSON.Member("limit", .integer(Int64(limit)))) }
+        if offset > 0 { members.append(JSON.Member("offset", .integer(Int64(offset)))) }
+        return members
+      }
+
+      /// The name that says all of it.
+      var spelled: String { Keyring.spelled(Array(JSON.object(members).description.utf8)) }
+    }
+
+    /// The parts and the name. Copies of the request share them: thousands of feeds follow few fetches.
+    private final class Content: Sendable {
+      let parts: Parts
+      let name: String
+      init(_ parts: Parts) { (self.parts, name) = (parts, parts.spelled) }
+    }
+
+    private let content: Content
+    private var parts: Parts { content.parts }
+    /// Which collections instead of assets: `all`, `top` or the identifier of a folder.
+    var collections: String? { content.parts.collections }
+    /// Sort terms such as `creationDate:desc`, the outermost first.
+    var sort: [String] { content.parts.sort }
+    /// The day in UTC, by its beginning, from which a smart album counts back that has a limit in days.
+    var day: Date? { content.parts.day }
+    /// The name of the fetch, which says all of its parts.
+    var name: String { content.name }
+
+    private init(_ parts: Parts) { content = Content(parts) }
+
+    static func == (one: FetchRequest, other: FetchRequest) -> Bool {
+      one.content === other.content || one.name == other.name
+    }
 
     func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
@@ -91,41 +140,43 @@
         guard let value = value(found) else { throw .malformed("'\(key)' is \(found.kind); pass \(what).") }
         return value
       }
-      collections = try read("collections", \.textValue, "all, top or the identifier of a folder")
-      selectionOf = try read("selectionOf", { $0.textValue.flatMap { $0.isEmpty ? nil : $0 } }, "the name of a client")
-      if let selectionOf {
+      var parts = Parts()
+      parts.collections = try read("collections", \.textValue, "all, top or the identifier of a folder")
+      parts.selectionOf = try read(
+        "selectionOf", { $0.textValue.flatMap { $0.isEmpty ? nil : $0 } }, "the name of a client")
+      if let selectionOf = parts.selectionOf {
         // No library has a view for another name.
         do { try ClientRow.check(name: selectionOf) } catch { throw Problem(error) }
       }
-      predicate = try read("where", \.textValue, "a predicate as text")
-      search = try read("search", \.textValue, "words as text")
-      sort = try read("sort", \.textsValue, "a list of terms such as creationDate:desc") ?? []
-      album = try read("album", \.textValue, "an identifier")
-      smartAlbum = try read("smartAlbum", \.textValue, "a name such as smartAlbumFavorites")
-      day = try read("day", { $0.textValue.flatMap(Self.day) }, "a day such as 2026-08-01")
-      isShowingHidden = try read("hidden", \.boolValue, "true or false") ?? false
-      isShowingTrash = try read("trash", \.boolValue, "true or false") ?? false
-      isShowingAllBursts = try read("allBursts", \.boolValue, "true or false") ?? false
-      isShowingAllStacks = try read("allStacks", \.boolValue, "true or false") ?? false
-      mediaTypes =
-        try read("mediaTypes", Self.mediaTypes, "a list of image, video and audio") ?? []
+      parts.predicate = try read("where", \.textValue, "a predicate as text")
+      parts.search = try read("search", \.textValue, "words as text")
+      parts.sort = try read("sort", \.textsValue, "a list of terms such as creationDate:desc") ?? []
+      parts.album = try read("album", \.textValue, "an identifier")
+      parts.smartAlbum = try read("smartAlbum", \.textValue, "a name such as smartAlbumFavorites")
+      parts.day = try read("day", { $0.textValue.flatMap(Self.day) }, "a day such as 2026-08-01")
+      parts.isShowingHidden = try read("hidden", \.boolValue, "true or false") ?? false
+      parts.isShowingTrash = try read("trash", \.boolValue, "true or false") ?? false
+      parts.isShowingAllBursts = try read("allBursts", \.boolValue, "true or false") ?? false
+      parts.isShowingAllStacks = try read("allStacks", \.boolValue, "true or false") ?? false
+      parts.mediaTypes = try read("mediaTypes", Self.mediaTypes, "a list of image, video and audio") ?? []
       let names = SourceTypes.namedBits.map(\.name).joined(separator: ", ")
-      sources = try read("sources", { $0.textsValue.flatMap { SourceTypes(names: $0) } }, "a list of \(names)") ?? []
-      limit = try read("limit", \.positionValue, "a whole number, 0 or more") ?? 0
-      offset = try read("offset", \.positionValue, "a whole number, 0 or more") ?? 0
-      isLog = try read("log", \.boolValue, "true or false") ?? false
-      if isLog, let other = members.first(where: { $0.key != "log" && $0.value != .null }) {
+      parts.sources =
+        try read("sources", { $0.textsValue.flatMap { SourceTypes(names: $0) } }, "a list of \(names)") ?? []
+      parts.limit = try read("limit", \.positionValue, "a whole number, 0 or more") ?? 0
+      parts.offset = try read("offset", \.positionValue, "a whole number, 0 or more") ?? 0
+      parts.isLog = try read("log", \.boolValue, "true or false") ?? false
+      if parts.isLog, let other = members.first(where: { $0.key != "log" && $0.value != .null }) {
         throw .malformed("'\(other.key)' is not about the log; pass 'log' alone.")
       }
-      if album != nil, smartAlbum != nil {
+      if parts.album != nil, parts.smartAlbum != nil {
         throw .malformed("'album' and 'smartAlbum' both choose an album; pass one.")
       }
-      if collections != nil, let other = members.first(where: { !Self.collectionKeys.contains($0.key) }) {
+      if parts.collections != nil, let other = members.first(where: { !Self.collectionKeys.contains($0.key) }) {
         throw .malformed(
           "'\(other.key)' is about assets; a fetch of collections has \(Self.collectionKeys.joined(separator: ", ")).")
       }
-      guard sort.count <= 8 else { throw .malformed("'sort' has \(sort.count) terms; pass at most 8.") }
-      name = spelled
+      guard parts.sort.count <= 8 else { throw .malformed("'sort' has \(parts.sort.count) terms; pass at most 8.") }
+      self.init(parts)
     }
 
     /// Reads a name.
@@ -155,32 +206,8 @@
       return types.sorted { $0.rawValue < $1.rawValue }
     }
 
-    private var members: [JSON.Member] {
-      var members: [JSON.Member] = []
-      if let collections { members.append(JSON.Member("collections", .text(collections))) }
-      if let selectionOf { members.append(JSON.Member("selectionOf", .text(selectionOf))) }
-      if let predicate { members.append(JSON.Member("where", .text(predicate))) }
-      if let search { members.append(JSON.Member("search", .text(search))) }
-      if !sort.isEmpty { members.append(JSON.Member("sort", .list(sort.map { .text($0) }))) }
-      if let album { members.append(JSON.Member("album", .text(album))) }
-      if let smartAlbum { members.append(JSON.Member("smartAlbum", .text(smartAlbum))) }
-      if let day { members.append(JSON.Member("day", .text(String(DateText.wallTime(day).prefix(10))))) }
-      if isShowingHidden { members.append(JSON.Member("hidden", .bool(true))) }
-      if isShowingTrash { members.append(JSON.Member("trash", .bool(true))) }
-      if isShowingAllBursts { members.append(JSON.Member("allBursts", .bool(true))) }
-      if isShowingAllStacks { members.append(JSON.Member("allStacks", .bool(true))) }
-      if !mediaTypes.isEmpty { members.append(JSON.Member("mediaTypes", .list(mediaTypes.map { .text("\($0)") }))) }
-      if !sources.isEmpty { members.append(JSON.Member("sources", .list(sources.names.map { .text($0) }))) }
-      if isLog { members.append(JSON.Member("log", .bool(true))) }
-      if limit > 0 { members.append(JSON.Member("limit", .integer(Int64(limit)))) }
-      if offset > 0 { members.append(JSON.Member("offset", .integer(Int64(offset)))) }
-      return members
-    }
-
     /// What the fetch is a list of.
-    var subject: Subject { isLog ? .log : collections == nil ? .assets : .collections }
-
-    private var spelled: String { Keyring.spelled(Array(JSON.object(members).description.utf8)) }
+    var subject: Subject { parts.isLog ? .log : parts.collections == nil ? .assets : .collections }
 
     /// Fetches from the current library or an as-of view.
     /// - Parameters:
@@ -190,24 +217,24 @@
       guard subject == .assets else { throw Problem.malformed("\(subject.sentence), and this is about assets.") }
       try checkView(library)
       var options = FetchOptions()
-      if let predicate { options.condition = try Condition(format: predicate, for: .asset) }
+      if let predicate = parts.predicate { options.condition = try Condition(format: predicate, for: .asset) }
       // Where files lie is in no answer, so a count must not tell it either.
       guard library.client == PhotoLibrary.owner || !options.condition.asks(for: .path) else {
         throw Problem.malformed("'path' is for the library's owner; ask for 'originalFilename'.")
       }
-      if !mediaTypes.isEmpty {
-        let numbers = mediaTypes.map { String($0.rawValue) }.joined(separator: ", ")
+      if !parts.mediaTypes.isEmpty {
+        let numbers = parts.mediaTypes.map { String($0.rawValue) }.joined(separator: ", ")
         options.condition = .and([options.condition, try Condition(format: "mediaType IN {\(numbers)}", for: .asset)])
       }
-      options.search = search
-      options.includeAssetSourceTypes = sources
+      options.search = parts.search
+      options.includeAssetSourceTypes = parts.sources
       options.sort = try sort.map { try SortTerm($0, for: .asset) }
-      options.includeHiddenAssets = isShowingHidden
-      options.showsTrash = isShowingTrash
-      options.includeAllBurstAssets = isShowingAllBursts
-      options.includeAllStackAssets = isShowingAllStacks
-      options.fetchLimit = limit
-      options.fetchOffset = offset
+      options.includeHiddenAssets = parts.isShowingHidden
+      options.showsTrash = parts.isShowingTrash
+      options.includeAllBurstAssets = parts.isShowingAllBursts
+      options.includeAllStackAssets = parts.isShowingAllStacks
+      options.fetchLimit = parts.limit
+      options.fetchOffset = parts.offset
       let album = try collection(in: library) ?? collection(in: now)
       guard (album?.countsDays ?? false) == (day != nil) else {
         throw Problem.malformed(
@@ -223,18 +250,19 @@
     ///   - library: the view of the client, now or of a moment.
     ///   - now: where to find an album that the view does not have yet.
     mutating func chooseDay(in library: PhotoLibrary, orAlbumsOf now: PhotoLibrary) throws {
-      guard subject == .assets, day == nil, album != nil || smartAlbum != nil,
+      guard subject == .assets, day == nil, parts.album != nil || parts.smartAlbum != nil,
         try (collection(in: library) ?? collection(in: now))?.countsDays == true
       else { return }
       let days = (library.today.timeIntervalSince1970 / 86_400).rounded(.down)
-      day = Date(timeIntervalSince1970: days * 86_400)
-      name = spelled
+      var chosen = parts
+      chosen.day = Date(timeIntervalSince1970: days * 86_400)
+      self = FetchRequest(chosen)
     }
 
     /// The library as the fetch looks at it: as the client of the key, or for the owner as the client that it names.
     /// - Parameter library: the owner's view.
     func view(of library: PhotoLibrary, for key: Keyring.Key) throws(Problem) -> PhotoLibrary {
-      guard let client = selectionOf, client.exact != key.client.exact else { return library.as(key.client) }
+      guard let client = parts.selectionOf, client.exact != key.client.exact else { return library.as(key.client) }
       guard key.client == PhotoLibrary.owner, key.scopes.contains(.owner) else {
         throw Problem(403, "access-denied", "Only the library's owner may request another client's view.")
       }
@@ -243,7 +271,7 @@
 
     /// Refuses the view of any client but the one that the fetch names, from wherever it is called.
     private func checkView(_ library: PhotoLibrary) throws(Problem) {
-      guard selectionOf == nil || selectionOf?.exact == library.client.exact else {
+      guard parts.selectionOf == nil || parts.selectionOf?.exact == library.client.exact else {
         throw Problem(
           403, "access-denied", "This route does not show another client's view; use a fetch without 'selectionOf'.")
       }
@@ -257,9 +285,9 @@
     {
       try checkView(library)
       var options = FetchOptions()
-      if let predicate { options.condition = try Condition(format: predicate, for: .collection) }
+      if let predicate = parts.predicate { options.condition = try Condition(format: predicate, for: .collection) }
       options.sort = try sort.map { try SortTerm($0, for: .collection) }
-      (options.fetchLimit, options.fetchOffset) = (limit, offset)
+      (options.fetchLimit, options.fetchOffset) = (parts.limit, parts.offset)
       switch collections {
       case nil: throw Problem.malformed("\(subject.sentence), and this is about collections.")
       case "all": return try library.fetchCollections(options)
@@ -273,11 +301,11 @@
     }
 
     private func collection(in library: PhotoLibrary) throws -> PhotoCollection? {
-      if let album {
+      if let album = parts.album {
         guard let found = try library.collection(album), found.canContainAssets else { throw Problem.notFound }
         return found
       }
-      guard let smartAlbum else { return nil }
+      guard let smartAlbum = parts.smartAlbum else { return nil }
       guard let subtype = AlbumSubtype.named.first(where: { $0.isSmart && $0.name == smartAlbum }) else {
         throw Problem.notFound
       }

@@ -35,7 +35,7 @@
         guard after == .null || after.textValue != nil else {
           throw Problem.malformed("'after' is \(after.kind); pass a token.")
         }
-        let fetch = try FetchRequest(name: name)
+        let fetch = try call.server.fetches.request(named: name)
         try fetch.list.checkMayFollow(try call.library(of: fetch))
         let token = try after.textValue.map { try Token($0) }
         try feed.add(fetch, from: try token.flatMap { try call.isBeforeOpening($0) ? nil : $0 })
@@ -153,7 +153,11 @@
     /// Where a feed or a poll begins: at a cursor, or at the fetches and tokens of the query. A fetch whose state is
     /// not open to the key begins with one that is.
     init(_ call: Call, orAt cursor: String?) throws {
-      if let cursor, !cursor.isEmpty { self = try FeedCursor(cursor) } else { self = try FeedCursor(query: call) }
+      if let cursor, !cursor.isEmpty {
+        self = try FeedCursor(cursor, call.server.fetches)
+      } else {
+        self = try FeedCursor(query: call)
+      }
       for index in tokens.indices {
         if let token = tokens[index].token, try call.isBeforeOpening(token) { tokens[index].token = nil }
       }
@@ -171,7 +175,7 @@
       }
       self.init(
         try names.enumerated().map { index, name in
-          (try FetchRequest(name: name), tokens.isEmpty ? nil : try Token(tokens[index]))
+          (try call.server.fetches.request(named: name), tokens.isEmpty ? nil : try Token(tokens[index]))
         })
     }
   }
