@@ -111,7 +111,9 @@
     ) {
       (self.name, holder, self.sections, self.sender) = (name, key, sections, sender)
       (whole, self.fetches, self.watch, self.now) = (library, fetches, watch, now)
-      self.renditions = RenditionColumns(library: library.as(key.client), renditions: renditions)
+      // A view of its own has a queue for blocks, which a feed does not need.
+      let view = library.client.exact == key.client.exact ? library : library.as(key.client)
+      self.renditions = RenditionColumns(library: view, renditions: renditions)
       (self.messages, self.followed, self.rangeLimit) = (messages, followed, rangeLimit)
       announcements = RenditionAnnouncements(self.renditions, stream)
       state = Mutex(State(cursor: cursor))

@@ -128,6 +128,8 @@
       var live = Tally()
       /// In whose name the last list was counted: those of one key share this.
       var lastHolders: [Holder] = []
+      /// What the last list was counted with, which most others keep as well.
+      var lastOrigins: Set<ObjectIdentifier> = []
     }
 
     private let state = Mutex(State())
@@ -172,8 +174,9 @@
         }
         state.lastPlace += 1
         if state.lastHolders != holders { state.lastHolders = holders }
+        let pinned = state.shared(Self.origins(of: now))
         state.places[state.lastPlace] = Place(
-          holders: state.lastHolders, isLimited: isLimited, orders: orders, pinned: Self.origins(of: now), end: end)
+          holders: state.lastHolders, isLimited: isLimited, orders: orders, pinned: pinned, end: end)
         state.count(now, live, at: state.lastPlace)
         return state.lastPlace
       }
@@ -192,9 +195,10 @@
       // What it kept is freed after the lock: a long list takes a while.
       _ = state.withLock { state -> FollowedOrders? in
         guard let former = state.places[number] else { return nil }
+        let pinned = keepsOthers ? former.pinned.union(origins) : state.shared(origins)
         state.places[number]?.orders = orders
         state.places[number]?.version += 1
-        state.places[number]?.pinned = keepsOthers ? former.pinned.union(origins) : origins
+        state.places[number]?.pinned = pinned
         state.count(now, live, at: number)
         return former.orders
       }
@@ -272,6 +276,12 @@
   }
 
   extension FollowedLists.State {
+    /// Origins in the memory in which the last list has them, if they are the same: there are ten thousand idle feeds.
+    mutating func shared(_ origins: Set<ObjectIdentifier>) -> Set<ObjectIdentifier> {
+      if lastOrigins != origins { lastOrigins = origins }
+      return lastOrigins
+    }
+
     /// Counts orders for a place, and beside them only what is pinned there.
     /// - Parameter live: the one among them that is the order of its live query.
     mutating func count(_ orders: [KeptOrder], _ live: KeptOrder?, at number: Int) {
@@ -285,7 +295,7 @@
         all.add(order, for: holders)
       }
       release(sparing: spared, at: number)
-      // Mostly the same, and then kept once: there are ten thousand idle feeds.
+      // Mostly the same, and then kept once.
       if let place = places[number], place.origins == place.pinned { places[number]?.origins = place.pinned }
     }
 
