@@ -258,7 +258,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "HTTPServingTests", dependencies: ["HTTPServing", "JSONReading", "PhotoLedger", "TestSupport"],
+      name: "HTTPServingTests",
+      dependencies: ["HTTPServing", "JSONReading", "PhotoLedger", "TestSupport", libmicrohttpd],
       swiftSettings: strict),
     .testTarget(
       name: "BenchmarkTests", dependencies: ["benchmarks", "PhotoLedger", "TestSupport"], swiftSettings: strict),

@@ -104,20 +104,13 @@ static inline int chttp_descriptor(struct MHD_Connection *connection) {
   return info ? info->connect_fd : -1;
 }
 
-/// Sends bytes over the TLS of a connection which nothing else reads or writes, as one that is suspended.
+/// Sends bytes in as many records as it takes. What sends a record is `gnutls_record_send`, as <gnutls/gnutls.h> has it,
+/// where the session is a pointer to a structure of its own.
 ///
-/// GnuTLS is libmicrohttpd's, which has loaded it; its function is looked up, so that no headers of it are needed to
-/// build. Returns 1 if everything was sent; 0 if nothing was, since the connection has no session or the function is
-/// not found; -1 if sending failed. A part may have been sent then, or wait in the session for a repetition of the
-/// call, so the connection can only be closed.
-static inline int chttp_send_encrypted(struct MHD_Connection *connection, const void *bytes, size_t size) {
-  // As <gnutls/gnutls.h> has it, where the session is a pointer to a structure of its own.
-  typedef ssize_t (*record_send)(void *session, const void *bytes, size_t size);
-  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-  void *session = info ? info->tls_session : 0;
-  // Null is RTLD_DEFAULT, which the header names to GNU sources only.
-  record_send send_record = (record_send)dlsym(0, "gnutls_record_send");
-  if (!session || !send_record) return 0;
+/// Returns 1 if everything was sent; -1 if sending failed, which includes that the socket takes no more for now.
+static inline int chttp_send_records(
+    ssize_t (*send_record)(void *session, const void *bytes, size_t size), void *session, const void *bytes,
+    size_t size) {
   // A record may hold less, as the client has asked for.
   for (size_t sent = 0; sent < size;) {
     ssize_t count = send_record(session, (const char *)bytes + sent, size - sent);
@@ -125,6 +118,22 @@ static inline int chttp_send_encrypted(struct MHD_Connection *connection, const 
     sent += (size_t)count;
   }
   return 1;
+}
+
+/// Sends bytes over the TLS of a connection which nothing else reads or writes, as one that is suspended.
+///
+/// GnuTLS is libmicrohttpd's, which has loaded it; its function is looked up, so that no headers of it are needed to
+/// build. Returns 1 if everything was sent; 0 if nothing was, since the connection has no session or the function is
+/// not found; -1 if sending failed. A part may have been sent then, or wait in the session for a repetition of the
+/// call, so the connection can only be closed.
+static inline int chttp_send_encrypted(struct MHD_Connection *connection, const void *bytes, size_t size) {
+  const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+  void *session = info ? info->tls_session : 0;
+  // Null is RTLD_DEFAULT, which the header names to GNU sources only.
+  ssize_t (*send_record)(void *, const void *, size_t) =
+      (ssize_t(*)(void *, const void *, size_t))dlsym(0, "gnutls_record_send");
+  if (!session || !send_record) return 0;
+  return chttp_send_records(send_record, session, bytes, size);
 }
 
 /// Whether a connection was accepted, as opposed to closed.
