@@ -100,7 +100,7 @@ class PromptTests(PrivacyTest):
         self.browser.wait_text(client, "dialog")
         self.browser.click('[data-choice="limit"]')
         self.choose(*self.ids[1:3])
-        self.browser.notice("has access to 2 selected photos")
+        self.browser.notice("2 photos shared")
         wait(lambda: self.shown(self.other) == set(self.ids[1:3]), "the app shows what was selected")
         self.other.wait_text("a selection of the photos", ".visitor")
         wait(lambda: not self.browser.all(".request"), "the banner is gone")
@@ -130,17 +130,20 @@ class PromptTests(PrivacyTest):
         wait(lambda: self.shown(self.other) == set(self.ids), "the app has full access")
         self.assertFalse(self.other.all(".visitor-banner"))
 
-    def test_photos_selected_for_an_app_that_follows_an_album_end_that(self):
+    def test_photos_selected_for_an_app_that_follows_an_album_end_that_and_the_prompt_says_which_it_keeps(self):
         _, client = self.app("com.example.follower")
         self.gallery.commit({"op": "album.create", "title": "Followed", "as": "$a"},
+                            {"op": "album.add", "album": "$a", "assets": [self.ids[2]]},
                             {"op": "client.follow", "client": client, "album": "$a"})
         self.assertIsNotNone(self.client(client)["followedAlbum"])
         self.show("")
         self.browser.click('.request[data-client^="com.example.follower"] button')
+        self.browser.wait_text("any already in its selection", 'dialog [data-choice="limit"]')
         self.browser.click('[data-choice="limit"]')
         self.choose(self.ids[1])
-        self.browser.notice("has access to 1 selected photo")
+        self.browser.notice("1 photo shared")
         self.assertEqual(self.client(client)["authorizationStatus"]["readWrite"], "limited")
+        self.assertEqual(self.client(client)["selectionCount"], 2)
         self.assertIsNone(self.client(client)["followedAlbum"])
 
     def test_a_limited_visitor_asks_for_more_and_sees_what_the_owner_adds(self):

@@ -792,7 +792,8 @@ export default {
   'request.allow.readWrite': 'Alle Fotos',
   'request.allow.readWrite.sentence': 'Sie sieht und ändert alles, auch ausgeblendete Fotos.',
   'request.limit.readWrite': 'Ausgewählte Fotos …',
-  'request.limit.readWrite.sentence': 'Sie sieht, was jetzt ausgewählt wird und was sie selbst hinzufügt.',
+  'request.limit.readWrite.sentence': 'Sie sieht nur, was jetzt ausgewählt wird, was sie selbst hinzufügt und was '
+    + 'schon in ihrer Auswahl ist.',
   'request.deny.readWrite': 'Kein Zugriff',
   'request.deny.readWrite.sentence': 'Sie sieht nichts und kann nicht noch einmal fragen.',
   'request.allow.addOnly': 'Hinzufügen erlauben',
@@ -804,13 +805,13 @@ export default {
   'request.nothing.more': 'Auswahl so lassen',
   'request.nothing.more.sentence': 'Was zu sehen ist, bleibt, wie es ist.',
   'request.choose': 'Fotos für „{name}“',
-  'request.choose.sentence': '„{name}“ sieht, was hier ausgewählt wird, und sonst nichts.',
+  'request.choose.sentence': '„{name}“ bekommt Zugriff auf die Fotos, die hier ausgewählt werden.',
   'request.choose.act': 'Diese Fotos freigeben',
   'request.done.allow': '„{name}“ ist es erlaubt',
   'request.done.deny': '„{name}“ ist es verwehrt',
   'request.done.limit': {
-    one: '„{name}“ sieht {count} ausgewähltes Foto',
-    other: '„{name}“ sieht {count} ausgewählte Fotos',
+    one: 'Begrenzter Zugriff für „{name}“; {count} Foto freigegeben',
+    other: 'Begrenzter Zugriff für „{name}“; {count} Fotos freigegeben',
   },
   'request.done.more': {
     one: 'Für „{name}“ {count} weiteres Foto freigegeben',

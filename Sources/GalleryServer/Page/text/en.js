@@ -817,7 +817,8 @@ export default {
   'request.allow.readWrite': 'Allow all photos',
   'request.allow.readWrite.sentence': 'It can see and change everything, including hidden photos.',
   'request.limit.readWrite': 'Select photos…',
-  'request.limit.readWrite.sentence': 'It can see only the photos you select and those it adds.',
+  'request.limit.readWrite.sentence': 'It can see only the photos you select, those it adds and any already in '
+    + 'its selection.',
   'request.deny.readWrite': 'Do not allow',
   'request.deny.readWrite.sentence': 'It sees nothing and cannot ask again.',
   'request.allow.addOnly': 'Allow',
@@ -834,8 +835,8 @@ export default {
   'request.done.allow': 'Request of “{name}” allowed',
   'request.done.deny': 'Request of “{name}” denied',
   'request.done.limit': {
-    one: '“{name}” has access to {count} selected photo',
-    other: '“{name}” has access to {count} selected photos',
+    one: 'Limited access for “{name}”; {count} photo shared',
+    other: 'Limited access for “{name}”; {count} photos shared',
   },
   'request.done.more': { one: '{count} photo shared with “{name}”', other: '{count} photos shared with “{name}”' },
   'request.done.nothing': 'The selection of “{name}” was not changed',
