@@ -333,6 +333,10 @@
   @Suite("The cache of renditions")
   struct RenditionCacheTests {
     private func hash(_ number: UInt8) -> [UInt8] { [number] + Array(repeating: 7, count: 31) }
+    /// Pictures of 12 bytes.
+    private let set = RenditionSet(
+      small: Data(count: 5), large: Data(count: 7),
+      placeholder: Placeholder(bytes: Array(repeating: 9, count: Placeholder.count)))
 
     @Test("a record is what was written, or nothing")
     func records() {
@@ -413,8 +417,6 @@
     func removed() throws {
       let temporary = try TemporaryFolder()
       let parent = temporary.place("renditions")
-      let placeholder = Placeholder(bytes: Array(repeating: 9, count: Placeholder.count))
-      let set = RenditionSet(small: Data(count: 5), large: Data(count: 7), placeholder: placeholder)
       func opened() throws -> RenditionCache {
         try RenditionCache(in: parent, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
       }
@@ -430,6 +432,49 @@
       let cache = try opened()
       #expect(cache.total == 12 && cache.record(hash(3)).state == .ready)
       #expect(cache.record(hash(1)) == RenditionRecord())
+      withExtendedLifetime(temporary) {}
+    }
+
+    @Test(
+      "a cache of which the folder, the lock or the records are removed while it is open stays locked",
+      arguments: [nil, "lock", RenditionRecipe.revision])
+    func staysLocked(_ name: String?) throws {
+      let temporary = try TemporaryFolder()
+      let parent = temporary.place("renditions")
+      func opened() throws -> RenditionCache {
+        try RenditionCache(in: parent, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
+      }
+      let cache = try opened()
+      try cache.keep(set, of: hash(1))
+      try FileManager.default.removeItem(at: name.map { parent.appending(path: $0) } ?? parent)
+      try cache.keep(set, of: hash(2))
+      #expect(try opened().isPassing && !cache.isPassing, "Another process finds it locked.")
+      #expect(cache.total == (name == "lock" ? 24 : 12) && cache.record(hash(2)).state == .ready)
+      cache.release()
+      try FileManager.default.removeItem(at: parent)
+      #expect(throws: Never.self) { try cache.keep(set, of: hash(3)) }
+      #expect(try !opened().isPassing, "What was released is not locked again.")
+      withExtendedLifetime(temporary) {}
+    }
+
+    @Test("a server writes nothing to the folder that another process has made after its removal, and says so")
+    func taken() throws {
+      let temporary = try TemporaryFolder()
+      let parent = temporary.place("renditions")
+      let said = Gathered<String>()
+      let now: @Sendable () -> Date = { Date(timeIntervalSince1970: 1) }
+      let cache = try RenditionCache(in: parent, budget: 10_000, now: now) { said.append($0) }
+      try cache.keep(set, of: hash(1))
+      try FileManager.default.removeItem(at: parent)
+      let other = try RenditionCache(in: parent, budget: 10_000, now: now)
+      #expect(!other.isPassing && said.all.isEmpty)
+      for number in 2...3 as ClosedRange<UInt8> { try cache.keep(set, of: hash(number)) }
+      let film = try cache.newFile(hash(4), .play)
+      #expect(try FileManager.default.subpathsOfDirectory(atPath: other.folder.path) == ["records"])
+      #expect(try Data(contentsOf: other.folder.appending(path: "records")).isEmpty)
+      #expect(cache.isPassing && cache.total == 24 && cache.record(hash(1)) == RenditionRecord())
+      #expect(film.path.contains("/passing-\(getpid())/"), "\(film)")
+      #expect(said.all.count == 1 && said.all.allSatisfy { $0.contains("another process") }, "\(said.all)")
       withExtendedLifetime(temporary) {}
     }
 

@@ -13,6 +13,8 @@
   //     renditions/r3/ab/ab12….large.new being written: named by its content, so that an erasure finds what a killed
   //                                      server left, and the next rendering of the content overwrites it
   //     renditions/removed-1/            what is being removed
+  //     renditions/lock                  held by the process that has the cache
+  //     renditions/passing-4711/r3/      the cache of process 4711 while another one has the lock
   //
   // The recipe's revision names the folder; folders of other revisions get another name when the cache is opened, and
   // are removed afterwards, or when a later server opens it: they may have as many bytes as the budget. In memory
@@ -23,7 +25,9 @@
   // Invariants: a file has its name only when it is whole (written aside, then renamed); a record that says `ready` is
   // written after its files. Nothing is synced, so after a power cut a file may be shorter than its record says: it is
   // measured when it is opened, and dropped if it is not what was written. A record is written to a file that has a
-  // name: if the folder was removed, `records` is made anew before that, and what was in memory is forgotten.
+  // name: if the folder was removed, `records` is made anew before that, and what was in memory is forgotten. Two
+  // processes write to no folder: its lock may have been removed with it, so before each file and record the folder is
+  // taken anew if the lock is gone. If another process has taken it by then, what is made goes to a passing folder.
   //
   // An erasure of assets, in this process or another, removes the files of contents that no asset has any more and
   // overwrites their records by zeros; the server forgets them when the log says so, and after it has made something.
@@ -51,8 +55,20 @@
       }
     }
 
+    /// A folder of files and records.
+    private struct Place {
+      let folder: URL
+      /// nil if another process has the cache, or if there are no locks.
+      let lock: FileLock?
+      /// Whether it is a passing folder, since another process has the cache.
+      let isPassing: Bool
+    }
+
     private struct State {
+      let place: Place
       let file: RecordFile
+      /// Whether another server may have the cache.
+      var isReleased = false
       var places: [UInt64: UInt32] = [:]
       var count: UInt32 = 0
       var total: UInt64 = 0
@@ -81,7 +97,6 @@
     /// How many of the records used last are in memory, about 200 bytes each.
     static let recentCount = 4096
 
-    let folder: URL
     /// `renditions/`, which is closed to other users.
     private let root: URL
     /// What other revisions and other processes left: to be removed, and not in the way of anything.
@@ -92,30 +107,46 @@
     private let state: Mutex<State>
     /// Held while a file is written.
     private let writing = Mutex(())
-    /// nil if another process has the cache, or if there are no locks.
-    private let lock: FileLock?
+    /// Receives a sentence when another process has taken the cache.
+    private let report: @Sendable (String) -> Void
+
+    /// The folder of the files and records.
+    var folder: URL { state.withLock { $0.place.folder } }
+    /// Whether another process has the cache, so that this one's is removed when a later server opens it.
+    var isPassing: Bool { state.withLock { $0.place.isPassing } }
 
     /// Opens the cache, or a passing one if another process has it.
+    /// - Parameter report: receives a sentence when another process has taken the cache since.
     /// - Throws: ``GalleryError`` if its folder cannot be made, or if it is not known whether another process has it.
-    init(in parent: URL, budget: UInt64, now: @escaping @Sendable () -> Date) throws {
-      (self.budget, self.now, root) = (budget, now, parent)
-      var parent = parent
+    init(
+      in parent: URL, budget: UInt64, now: @escaping @Sendable () -> Date,
+      report: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws {
+      (self.budget, self.now, self.report, root) = (budget, now, report, parent)
+      let place = try Self.takePlace(in: parent)
+      strangers = place.lock != nil ? Self.takeStrangersAside(in: parent) : []
+      state = Mutex(Self.load(try Self.openRecords(in: place.folder), in: place))
+    }
+
+    /// Makes and locks a folder, or makes a passing one if another process has the lock.
+    /// - Parameter held: the lock, if this process has it.
+    private static func takePlace(in root: URL, holding held: FileLock? = nil) throws -> Place {
+      var parent = root
       do {
         try FileManager.default.createDirectory(
-          at: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let taken = try Self.takeLock(parent.appending(path: "lock").path)
-        lock = taken.lock
-        if taken.isOthers { parent = parent.appending(path: "passing-\(getpid())") }
-        strangers = lock != nil ? Self.takeStrangersAside(in: parent) : []
-        folder = parent.appending(path: RenditionRecipe.revision, directoryHint: .isDirectory)
+          at: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        var (lock, isOthers) = (held, false)
+        if held == nil { (lock, isOthers) = try takeLock(root.appending(path: "lock").path) }
+        if isOthers { parent = root.appending(path: "passing-\(getpid())") }
+        let folder = parent.appending(path: RenditionRecipe.revision, directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return Place(folder: folder, lock: lock, isPassing: isOthers)
       } catch let error as GalleryError {
         throw error
       } catch {
         throw GalleryError(
           "The folder of renditions \(parent.path) cannot be created: \(LibraryError.reason(of: error)).")
       }
-      state = Mutex(Self.load(try Self.openRecords(in: folder)))
     }
 
     private static func openRecords(in folder: URL) throws -> RecordFile {
@@ -128,7 +159,13 @@
     }
 
     /// Lets another server have the cache; nothing is made for it by this value afterwards.
-    func release() { lock?.release() }
+    func release() {
+      let lock = state.withLock { state in
+        state.isReleased = true
+        return state.place.lock
+      }
+      lock?.release()
+    }
 
     /// Why a cache without a lock does not belong to another process: what is in the lock's place is not a file, or the
     /// file system has no locks.
@@ -167,8 +204,8 @@
       }
     }
 
-    private static func load(_ file: RecordFile) -> State {
-      var state = State(file: file)
+    private static func load(_ file: RecordFile, in taken: Place) -> State {
+      var state = State(place: taken, file: file)
       let size = RenditionRecord.size
       var (chunk, place) = ([UInt8](repeating: 0, count: size * 4096), UInt32(0))
       while true {
@@ -228,21 +265,33 @@
       return record
     }
 
-    /// Makes the folder and the list of records anew if they were removed while the server runs.
-    private func renew(_ state: inout State) {
-      guard state.file.isRemoved else { return }
-      // What wrote the first file into the folder may have made it with other permissions.
-      guard
-        (try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)) != nil,
-        chmod(root.path, 0o700) == 0, let file = try? Self.openRecords(in: folder)
-      else { return }
-      Self.reload(&state, file)
+    /// Takes the folder anew if it was removed while the server runs, or its lock was.
+    /// - Throws: ``GalleryError`` if it cannot be made or closed, or if it is not known whether another process has it.
+    private func renew() throws {
+      let isLost = try state.withLock { (state) throws -> Bool in
+        let (lock, wasPassing) = (state.place.lock, state.place.isPassing)
+        let isUnlocked = lock?.isOfRemovedFile == true
+        guard isUnlocked || state.file.isRemoved, !state.isReleased else { return false }
+        let place = try Self.takePlace(in: root, holding: isUnlocked ? nil : lock)
+        // What wrote the first file into the folder may have made it with other permissions.
+        guard place.isPassing || chmod(root.path, 0o700) == 0 else {
+          throw GalleryError("The folder of renditions \(root.path) cannot be closed to other users.")
+        }
+        Self.reload(&state, try Self.openRecords(in: place.folder), place)
+        return place.isPassing && !wasPassing
+      }
+      if isLost {
+        report(
+          "The folder 'renditions' was removed while the server ran, and another process has made it anew. "
+            + "What this server makes from now on is removed when a later one starts.")
+      }
     }
 
     /// Changes the record of a content.
     private func update(_ hash: [UInt8], _ change: (inout RenditionRecord) -> Void) {
+      // Without a folder the record is written to the removed file, and lasts as long as the server.
+      try? renew()
       state.withLock { state in
-        renew(&state)
         var record = hash.withUnsafeBytes { Self.read($0, &state) } ?? RenditionRecord()
         let before = record
         change(&record)
@@ -272,10 +321,19 @@
     /// What the names of files end with while they are written.
     private static let draftEnding = ".new"
 
-    private func put(_ data: Data, _ hash: [UInt8], _ ending: String) throws {
+    /// The file of a content before it is written: in a folder that is there, and that no other process has.
+    func newFile(_ hash: [UInt8], _ kind: Kind) throws -> URL { try newFile(hash, kind.rawValue) }
+
+    private func newFile(_ hash: [UInt8], _ ending: String) throws -> URL {
+      try renew()
       let file = file(hash, ending)
-      let draft = self.file(hash, ending + Self.draftEnding)
       try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      return file
+    }
+
+    private func put(_ data: Data, _ hash: [UInt8], _ ending: String) throws {
+      let file = try newFile(hash, ending)
+      let draft = URL(filePath: file.path + Self.draftEnding)
       // A content may be rendered twice at a time, and its draft has one name.
       try writing.withLock { _ in
         do {
@@ -368,7 +426,7 @@
       var erased: Set<[UInt8]> = []
       for batch in kept().map(\.hash).inRuns(of: 4096) { erased.formUnion(try gone(Array(batch))) }
       try erase(erased)
-      state.withLock { Self.reload(&$0, $0.file) }
+      state.withLock { Self.reload(&$0, $0.file, $0.place) }
     }
 
     /// Removes the files and the records of contents.
@@ -389,7 +447,7 @@
         let written = Self.places(of: hashes, state).map { place in
           pwrite(state.file.descriptor, zeros, zeros.count, Int(place) * zeros.count) == zeros.count
         }
-        Self.reload(&state, state.file)
+        Self.reload(&state, state.file, state.place)
         return written.allSatisfy(\.self)
       }
       guard isWritten else {
@@ -424,10 +482,10 @@
     }
 
     /// Forgets what is in memory, and reads the records of a file.
-    private static func reload(_ state: inout State, _ file: RecordFile) {
-      let revision = state.revision
-      state = load(file)
-      state.revision = revision + 1
+    private static func reload(_ state: inout State, _ file: RecordFile, _ place: Place) {
+      let (revision, isReleased) = (state.revision, state.isReleased)
+      state = load(file, in: place)
+      (state.revision, state.isReleased) = (revision + 1, isReleased)
     }
 
     /// Records the use of a content, at most once an hour.

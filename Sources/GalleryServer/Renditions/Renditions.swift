@@ -60,6 +60,8 @@
     private let hasCache: Bool
     /// Guarded by its lock.
     private let state = Mutex(State())
+    /// Receives what the operator should know.
+    private let reporting = Mutex<@Sendable (String) -> Void>({ _ in })
     /// Is called with a content whose pictures, or whose film, are there now or have failed.
     private let ready: @Sendable ([UInt8]) -> Void
     /// Marks the programs, so that what they could not do is tried again with others.
@@ -80,7 +82,10 @@
         // A path that stays right when the library is moved while it is open.
         let folder = URL(
           filePath: library.store.folder.linkedPath(of: "renditions"), directoryHint: .isDirectory)
-        let cache = try RenditionCache(in: folder, budget: options.byteBudget, now: now)
+        let cache = try RenditionCache(in: folder, budget: options.byteBudget, now: now) { [weak self] sentence in
+          let report = self?.reporting.withLock { $0 }
+          report?(sentence)
+        }
         removeLeftovers(of: cache, in: folder)
         let renderer = MediaRenderer(searchPath: options.searchPath, workFolder: folder)
         let idleRenderer = renderer.yielding()
@@ -160,6 +165,8 @@
     var waitingCount: Int { opened.value?.queue.count ?? 0 }
     /// The programs without which some files have no picture or film, and that are not installed.
     var missingPrograms: [String] { MediaRenderer(searchPath: options.searchPath).missingPrograms }
+    /// Whether another process has the cache, so that what is made is this one's alone.
+    var isPassing: Bool { opened.value?.cache.isPassing ?? false }
     /// The bytes of the cache.
     var byteCount: UInt64 { opened.value?.cache.total ?? 0 }
 
@@ -333,9 +340,7 @@
           ready(hash)
           return .finished
         }
-        let target = cache.file(hash, .play)
-        let folder = target.deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let target = try cache.newFile(hash, .play)
         try renderer.makePlayable(file, by: playback, at: target, isCancelled: isCancelled)
         let size = try FileManager.default.attributesOfItem(atPath: target.path)[.size] as? UInt64 ?? 0
         cache.keep(.made, size: size, of: hash)
@@ -354,11 +359,13 @@
     /// Begins to follow erasures, and to make what is missing if the options say so.
     /// - Parameters:
     ///   - sleep: waits for a number of seconds.
-    ///   - report: receives a sentence when what is missing cannot be made; it is tried again later.
+    ///   - report: receives a sentence when what is missing cannot be made, which is tried again later, and when
+    ///     another process has taken the cache.
     /// - Throws: ``LibraryError`` if the library cannot be followed.
     func start(
       sleep: @escaping @Sendable (Double) async throws -> Void, report: @escaping @Sendable (String) -> Void
     ) throws {
+      reporting.withLock { $0 = report }
       try library.register(self)
       guard options.fillsIdleTime else { return }
       let task = Task<Void, Never>.detached { [self] in

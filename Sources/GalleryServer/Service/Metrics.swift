@@ -114,6 +114,10 @@
           followed.byteCount),
         Metric("renditions_waiting", .gauge, "Renditions to make.", renditions.waitingCount),
         Metric("renditions_bytes", .gauge, "Bytes of renditions.", renditions.byteCount),
+        Metric(
+          "renditions_passing", .gauge,
+          "1 if another process has the cache of renditions, so that this one's is removed later; otherwise 0.",
+          Int(renditions.isPassing ? 1 : 0)),
         Metric("uploads_unfinished", .gauge, "Uploads that are not finished.", uploads.count),
         Metric("uploads_unfinished_bytes", .gauge, "Bytes that came of unfinished uploads.", uploads.bytes),
         Metric("uploads_receiving", .gauge, "Bodies of uploads that are being received.", uploads.bodies),

@@ -49,6 +49,14 @@ package final class FileLock: Sendable {
     }
   }
 
+  /// Whether the locked file was removed: another can make a new one in its place and lock that.
+  package var isOfRemovedFile: Bool {
+    descriptor.withLock { descriptor in
+      var status = stat()
+      return descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_nlink == 0
+    }
+  }
+
   /// Lets another have the lock; nothing the second time.
   package func release() {
     let number = descriptor.withLock { descriptor in
