@@ -202,6 +202,63 @@
       }
     }
 
+    /// A list as a client holds it that comes back later, and the key under which it is followed.
+    private func returning(
+      _ gallery: TestGallery, _ name: String
+    ) throws -> (list: FetchResult<Asset>, key: Keyring.Key) {
+      let app = try gallery.key(of: "app")
+      let key = try #require(gallery.server.keyring.list().first { $0.name == app.name })
+      let list = try FetchResult<Asset>.run(
+        try FetchRequest(name: name), at: nil, of: gallery.library.as("app"), gallery.server.fetches)
+      return (list, key)
+    }
+
+    @Test("a client that comes back with nearly twice its limit keeps its feeds while it catches up")
+    func catchingUp() async throws {
+      let size = 16 * (Self.assetCount + 2)
+      try await serving {
+        $0.followedBytesOfKey = size
+        $0.followedBytesOfClient = size
+      } _: { gallery, names in
+        let followed = gallery.server.followed
+        let (held, key) = try returning(gallery, names[1])
+        for number in 0..<2 { try await gallery.makeAssets(1, from: Self.assetCount + number) }
+        let changes = held.changes(in: gallery.library.as("app"), gallery.server.watch)
+        let ended = Gathered<Bool>()
+        let list = try followed.follow(changes, for: key) { ended.append(true) }
+        #expect(try changes.next() != nil)
+        list.add()
+        #expect(followed.byteCount(ofKey: key.name) > 2 * size + 1, "What was held, what is sent, and the live query.")
+        followed.recount()
+        #expect(ended.all.isEmpty)
+        list.settle()
+        #expect(followed.byteCount(ofKey: key.name) <= 2 * size)
+        list.leave()
+        #expect(followed.byteCount == 0)
+      }
+    }
+
+    @Test("a live query counts once when it goes on before its follower has sent a change")
+    func wentOn() async throws {
+      try await serving { _ in
+      } _: { gallery, names in
+        let followed = gallery.server.followed
+        let (held, key) = try returning(gallery, names[1])
+        try await gallery.makeAssets(1, from: Self.assetCount)
+        let list = try followed.follow(
+          held.changes(in: gallery.library.as("app"), gallery.server.watch), for: key)
+        let before = Self.size + 16 * (Self.assetCount + 1)
+        #expect(followed.byteCount == before)
+        try await gallery.makeAssets(1, from: Self.assetCount + 1)
+        try await waitUntil("the live query has gone on") {
+          followed.recount()
+          return followed.byteCount != before
+        }
+        #expect(followed.byteCount == Self.size + 16 * (Self.assetCount + 2))
+        list.leave()
+      }
+    }
+
     @Test("the lists of waiting polls count until the polls end, and a poll that does not wait needs no room")
     func polls() async throws {
       try await serving {

@@ -20,13 +20,17 @@
   //
   // What is followed may grow beyond that by commits. A feed that does nothing grows as well, as its live query does,
   // so the lists are counted anew every few seconds, when what has expired ends (`recount()`): not by a wake-up, for
-  // which requests wait. A key or client that has twice its limit then loses its feeds; their clients come back after
-  // the time that the streams name, and are admitted by the limit. A poll ends by itself. Growth beyond the limit of
-  // all ends nothing: its reason is not one client's.
+  // which requests wait. A key or client whose live queries take twice its limit then loses its feeds, and so does one
+  // whose lists take four times the limit in all; their clients come back after the time that the streams name, and are
+  // admitted by the limit. A poll ends by itself. Growth beyond the limit of all ends nothing: its reason is not one
+  // client's.
+  //
+  // Four times: a client that comes back is admitted with twice the limit, and each change on its way to the present
+  // leads to a further tree, which is kept beside the one before it until it is sent.
   //
   // Invariant: what is kept is counted until it is released. A message that waits for its client keeps the lists before
   // and after it, so while a change is sent, lists are only added (`add()`); when it is sent, what is kept is counted
-  // anew (`settle()`).
+  // anew (`settle()`). Of a live query there is one order, the present one.
   //
   // Rejected: counting fetches by name (the same list at many earlier states is many trees; one list with many limits
   // is one), and counting each state of a list (clients that lag a little would seem to have several lists).
@@ -111,7 +115,7 @@
       var version = 0
       /// The origins that are counted for it.
       var origins: Set<ObjectIdentifier> = []
-      /// Those among them that stay counted when the live query has another one.
+      /// Those of the results that it holds: they stay counted when the live query has another order.
       var pinned: Set<ObjectIdentifier> = []
       /// The one that is counted for its live query.
       var live: ObjectIdentifier?
@@ -174,7 +178,7 @@
         }
         state.lastPlace += 1
         if state.lastHolders != holders { state.lastHolders = holders }
-        let pinned = state.shared(Self.origins(of: now))
+        let pinned = state.shared(Self.origins(of: orders?.held ?? []))
         state.places[state.lastPlace] = Place(
           holders: state.lastHolders, isLimited: isLimited, orders: orders, pinned: pinned, end: end)
         state.count(now, live, at: state.lastPlace)
@@ -191,7 +195,7 @@
       _ number: Int, _ orders: FollowedOrders, _ live: KeptOrder?, keepingOthers keepsOthers: Bool
     ) {
       let now = orders.all(with: live)
-      let origins = Self.origins(of: now)
+      let origins = Self.origins(of: orders.held)
       // What it kept is freed after the lock: a long list takes a while.
       _ = state.withLock { state -> FollowedOrders? in
         guard let former = state.places[number] else { return nil }
@@ -212,7 +216,7 @@
       }
     }
 
-    /// Counts all lists anew, and ends the feeds of keys and clients that have twice their limits.
+    /// Counts all lists anew, and ends the feeds of keys and clients whose lists have grown too far.
     /// - Complexity: O(m) in the lists that are followed.
     func recount() {
       let places = state.withLock { state in
@@ -230,11 +234,16 @@
       }
       let ends = state.withLock { state in
         state.places.values.filter { place in
-          place.isLimited
-            && place.holders.contains { $0 != .all && state.all.byteCount(of: $0) / 2 > limit(of: $0) }
+          place.isLimited && place.holders.contains { $0 != .all && hasFarTooMuch($0, state) }
         }.map { $0.end }
       }
       for end in ends { end() }
+    }
+
+    /// Whether a key or client loses its feeds.
+    private func hasFarTooMuch(_ holder: Holder, _ state: State) -> Bool {
+      let most = limit(of: holder)
+      return state.live.byteCount(of: holder) / 2 > most || state.all.byteCount(of: holder) / 4 > most
     }
 
     private static func origins(of orders: [KeptOrder]) -> Set<ObjectIdentifier> {
