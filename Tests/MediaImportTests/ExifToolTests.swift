@@ -57,35 +57,6 @@ struct ExifToolTests {
     #expect(try ExifTool(processCount: 1).tags(of: path).text("MIMEType") == "image/jpeg")
   }
 
-  @Test("a tool that hangs on a file is terminated, and the next file gets a new one", .timeLimit(.minutes(60)))
-  func hangs() throws {
-    let folder = try TemporaryFolder()
-    let script = """
-      while read -r line; do
-        case $line in
-          *hang*) sleep 1000 & echo $! > "$0.helper"; wait ;;
-          -execute*)
-            echo "[{\\"File:MIMEType\\":\\"image/jpeg\\",\\"File:FileType\\":\\"$$\\"}]"
-            echo "{ready${line#-execute}}" ;;
-        esac
-      done
-      """
-    // Within the limit the script starts and says what it started, too, while other tests keep the processors busy.
-    let tool = try ExifTool(
-      executable: Self.standIn(folder, script), processCount: 1, limits: Self.limits(30),
-      sandbox: Sandbox(layer: .none))
-    let good = try folder.write("good.jpg", Data("x".utf8))
-    let first = try tool.tags(of: good).text("FileType")
-    #expect(try tool.tags(of: good).text("FileType") == first, "One process is kept.")
-    let error = #expect(throws: ImportError.self) { try tool.tags(of: try folder.write("hang.jpg", Data("x".utf8))) }
-    #expect(error?.code == .toolTimeout)
-    let helper = try String(contentsOfFile: "\(folder.path)/exiftool.helper", encoding: .utf8)
-    #expect(Self.isGone(pid_t(helper.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0), "What it started is too.")
-    let second = try tool.tags(of: good).text("FileType")
-    #expect(second != nil && second != first)
-    #expect(Self.isGone(pid_t(first ?? "") ?? 0), "The process that hung is gone.")
-  }
-
   @Test("a few files are passed to one process, and many to the maximum number of processes", .timeLimit(.minutes(5)))
   func processes() throws {
     let folder = try TemporaryFolder()

@@ -5,7 +5,7 @@ import Testing
 import PhotoLedger
 @testable import MediaImport
 
-/// Each tool here has done its work before its answer is read for the first time, as if this process had been stopped
+/// Each tool here has done what it does before its answer is read for the first time, as if this process had been stopped
 /// meanwhile; the deadline has passed by then.
 @Suite("deadlines of tools", .blocking)
 struct ToolDeadlineTests {
@@ -43,6 +43,52 @@ struct ToolDeadlineTests {
         return false
       })
     #expect(tags.text("MIMEType") == "image/jpeg")
+  }
+
+  @Test("a tool that hangs on a file is terminated, and the next file gets a new one", .timeLimit(.minutes(10)))
+  func hangs() throws {
+    let folder = try TemporaryFolder()
+    let script = """
+      while read -r line; do
+        case $line in
+          *hang*) sleep 1000 & echo $! > "$0.helper"; wait ;;
+          -execute*)
+            echo "[{\\"File:MIMEType\\":\\"image/jpeg\\",\\"File:FileType\\":\\"$$\\"}]"
+            echo "{ready${line#-execute}}"
+            echo x >> "$0.answers" ;;
+        esac
+      done
+      """
+    let executable = try ExifToolTests.standIn(folder, script)
+    let tool = try ExifTool(
+      executable: executable, processCount: 1, limits: ExifToolTests.limits(0), sandbox: Sandbox(layer: .none))
+    let good = try folder.write("good.jpg", Data("x".utf8))
+    func answer(_ count: Int) throws -> String? {
+      let all = String(repeating: "x\n", count: count)
+      let tags = try tool.tags(
+        of: good,
+        isCancelled: {
+          #expect(Self.becomes { (try? String(contentsOfFile: executable + ".answers", encoding: .utf8)) == all })
+          return false
+        })
+      return tags.text("FileType")
+    }
+    let first = try answer(1)
+    #expect(try first != nil && answer(2) == first, "One process is kept.")
+    var helper: pid_t = 0
+    let error = #expect(throws: ImportError.self) {
+      try tool.tags(
+        of: try folder.write("hang.jpg", Data("x".utf8)),
+        isCancelled: {
+          helper = Self.process(in: executable + ".helper")
+          return false
+        })
+    }
+    #expect(error?.code == .toolTimeout)
+    #expect(ExifToolTests.isGone(helper), "What it started is gone too.")
+    let second = try answer(3)
+    #expect(second != nil && second != first)
+    #expect(ExifToolTests.isGone(pid_t(first ?? "") ?? 0), "The process that hung is gone.")
   }
 
   @Test(
