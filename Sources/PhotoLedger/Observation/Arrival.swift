@@ -16,11 +16,14 @@ struct Arrival: Sendable {
 
   init(step: Step) { way = .atOnce(step) }
 
+  /// The commits to deliver one by one, the oldest first, the passed ones included.
+  var backlog: [Delta] { if case .each(let backlog, _) = way { backlog } else { [] } }
+
   /// The step, if the commits are delivered as one.
   var step: Step? { if case .atOnce(let step) = way { step } else { nil } }
 
   /// Whether the follower is at the present.
-  var isEmpty: Bool { if case .each(let backlog, _) = way { backlog.isEmpty } else { false } }
+  var isEmpty: Bool { backlog.isEmpty && step == nil }
 
   /// The next of the commits.
   mutating func next() -> Delta? {
