@@ -81,6 +81,19 @@
       #expect(try small.count == 1 && small.held(fetch(12), at: result.token, for: "busy") != nil)
     }
 
+    @Test("another Unicode spelling of a name is not a name, whether or not the name was read before")
+    func spellings() throws {
+      // As base64, three of these are "KCgo".
+      let name = try FetchRequest(["search": "((((("]).name
+      // The sign for kelvin, whose canonical form is the letter.
+      let other = name.replacing("K", with: "\u{212A}")
+      try #require(other == name && other.utf8.count > name.utf8.count)
+      let fetches = Fetches()
+      #expect(throws: Problem.self) { try fetches.request(named: other) }
+      for _ in 0..<2 { #expect(try fetches.request(named: name).name.utf8.elementsEqual(name.utf8)) }
+      #expect(throws: Problem.self) { try fetches.request(named: other) }
+    }
+
     @Test("a block stacks and unstacks; fetches show the top, and all of it when asked; a limited client sees no stack")
     func stacks() async throws {
       try await TestGallery.serving { gallery in

@@ -14,7 +14,7 @@
     init(_ tokens: [(fetch: FetchRequest, token: Token?)]) { self.tokens = tokens }
 
     /// Reads the spelling of a cursor.
-    /// - Parameter fetches: what knows the fetches that were named lately, which all cursors share then.
+    /// - Parameter fetches: has the requests that were read lately, which cursors then share.
     init(_ text: String, _ fetches: Fetches? = nil) throws(Problem) {
       tokens = []
       for part in text.split(separator: ",", omittingEmptySubsequences: false) {

@@ -40,19 +40,22 @@
     }
 
     /// What names ask for. A name says all of it, so what was read of one is good for every client and for ever.
-    private let names = Mutex<[String: FetchRequest]>([:])
+    /// By bytes: another Unicode spelling of a name is not a name, and a text with many marks takes long to normalize.
+    private let names = Mutex<[ExactText: FetchRequest]>([:])
     static let nameLimit = 1_024
 
     /// What a name asks for.
     /// - Throws: ``Problem`` 400 for what is not a name.
     func request(named name: String) throws(Problem) -> FetchRequest {
-      if let known = names.withLock({ $0[name] }) { return known }
+      if let known = names.withLock({ $0[name.exact] }) { return known }
       let request = try FetchRequest(name: name)
-      names.withLock { names in
+      return names.withLock { names in
+        // Feeds that begin at the same time share one as well.
+        if let known = names[request.name.exact] { return known }
         if names.count >= Self.nameLimit { names.removeAll(keepingCapacity: true) }
-        names[name] = request
+        names[request.name.exact] = request
+        return request
       }
-      return request
     }
 
     static let limit = 256
