@@ -1,5 +1,4 @@
 #if Gallery
-  import Foundation
   @testable import HTTPServing
   import Synchronization
   import TestSupport

@@ -1,5 +1,5 @@
-// What a client may do with the library that it has, which calls of the public interface check first. What it sees of
-// objects is decided in Access.swift.
+// The permission of a client, which calls of the public interface check before anything else. Which objects the client
+// sees is decided in Access.swift.
 
 extension PhotoLibrary {
   /// - Throws: ``LibraryError`` `.changeNotSupported` for a view of a moment.
