@@ -457,15 +457,21 @@
       withExtendedLifetime(temporary) {}
     }
 
-    @Test("a server writes nothing to the folder that another process has made after its removal, and says so")
-    func taken() throws {
+    @Test(
+      "a server whose folder is removed or moved writes nothing to the one that another process makes, and says so",
+      arguments: [false, true])
+    func taken(_ isMoved: Bool) throws {
       let temporary = try TemporaryFolder()
       let parent = temporary.place("renditions")
       let said = Gathered<String>()
       let now: @Sendable () -> Date = { Date(timeIntervalSince1970: 1) }
       let cache = try RenditionCache(in: parent, budget: 10_000, now: now) { said.append($0) }
       try cache.keep(set, of: hash(1))
-      try FileManager.default.removeItem(at: parent)
+      if isMoved {
+        try FileManager.default.moveItem(at: parent, to: temporary.place("moved"))
+      } else {
+        try FileManager.default.removeItem(at: parent)
+      }
       let other = try RenditionCache(in: parent, budget: 10_000, now: now)
       #expect(!other.isPassing && said.all.isEmpty)
       for number in 2...3 as ClosedRange<UInt8> { try cache.keep(set, of: hash(number)) }

@@ -25,9 +25,10 @@
   // Invariants: a file has its name only when it is whole (written aside, then renamed); a record that says `ready` is
   // written after its files. Nothing is synced, so after a power cut a file may be shorter than its record says: it is
   // measured when it is opened, and dropped if it is not what was written. A record is written to a file that has a
-  // name: if the folder was removed, `records` is made anew before that, and what was in memory is forgotten. Two
-  // processes write to no folder: its lock may have been removed with it, so before each file and record the folder is
-  // taken anew if the lock is gone. If another process has taken it by then, what is made goes to a passing folder.
+  // name: if the folder was removed, `records` is made anew before that, and what was in memory is forgotten. A folder
+  // is written by one process: its lock may have been removed or moved away with it, so before each file and record the
+  // folder is taken anew if the lock is not there. If another process has taken it by then, what is made goes to a
+  // passing folder.
   //
   // An erasure of assets, in this process or another, removes the files of contents that no asset has any more and
   // overwrites their records by zeros; the server forgets them when the log says so, and after it has made something.
@@ -136,7 +137,7 @@
         try FileManager.default.createDirectory(
           at: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         var (lock, isOthers) = (held, false)
-        if held == nil { (lock, isOthers) = try takeLock(root.appending(path: "lock").path) }
+        if held == nil { (lock, isOthers) = try takeLock(lockPath(in: root)) }
         if isOthers { parent = root.appending(path: "passing-\(getpid())") }
         let folder = parent.appending(path: RenditionRecipe.revision, directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -148,6 +149,8 @@
           "The folder of renditions \(parent.path) cannot be created: \(LibraryError.reason(of: error)).")
       }
     }
+
+    private static func lockPath(in root: URL) -> String { root.appending(path: "lock").path }
 
     private static func openRecords(in folder: URL) throws -> RecordFile {
       let records = folder.appending(path: "records").path
@@ -265,12 +268,12 @@
       return record
     }
 
-    /// Takes the folder anew if it was removed while the server runs, or its lock was.
+    /// Takes the folder anew if it was removed or moved away while the server runs, or its lock was.
     /// - Throws: ``GalleryError`` if it cannot be made or closed, or if it is not known whether another process has it.
     private func renew() throws {
       let isLost = try state.withLock { (state) throws -> Bool in
         let (lock, wasPassing) = (state.place.lock, state.place.isPassing)
-        let isUnlocked = lock?.isOfRemovedFile == true
+        let isUnlocked = lock?.isOfFile(at: Self.lockPath(in: root)) == false
         guard isUnlocked || state.file.isRemoved, !state.isReleased else { return false }
         let place = try Self.takePlace(in: root, holding: isUnlocked ? nil : lock)
         // What wrote the first file into the folder may have made it with other permissions.

@@ -49,11 +49,13 @@ package final class FileLock: Sendable {
     }
   }
 
-  /// Whether the locked file was removed: another can make a new one in its place and lock that.
-  package var isOfRemovedFile: Bool {
+  /// Whether a path leads to the locked file. If not, that was removed or moved: another can make a new one in its
+  /// place and lock that.
+  package func isOfFile(at path: String) -> Bool {
     descriptor.withLock { descriptor in
-      var status = stat()
-      return descriptor >= 0 && fstat(descriptor, &status) == 0 && status.st_nlink == 0
+      var (own, found) = (stat(), stat())
+      guard descriptor >= 0, fstat(descriptor, &own) == 0, stat(path, &found) == 0 else { return false }
+      return own.st_dev == found.st_dev && own.st_ino == found.st_ino
     }
   }
 
