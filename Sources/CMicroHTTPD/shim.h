@@ -104,8 +104,8 @@ static inline int chttp_descriptor(struct MHD_Connection *connection) {
   return info ? info->connect_fd : -1;
 }
 
-/// Sends bytes in as many records as it takes. What sends a record is `gnutls_record_send`, as <gnutls/gnutls.h> has it,
-/// where the session is a pointer to a structure of its own.
+/// Sends bytes in as many records as it takes. What sends a record is `gnutls_record_send`, as <gnutls/gnutls.h> has
+/// it, where the session is a pointer to a structure of its own.
 ///
 /// Returns 1 if everything was sent; -1 if sending failed, which includes that the socket takes no more for now.
 static inline int chttp_send_records(
