@@ -5,7 +5,7 @@ import Testing
 import PhotoLedger
 @testable import MediaImport
 
-/// Each tool here has done what it does before its answer is read for the first time, as if this process had been stopped
+/// Each tool here has done its part before its answer is read for the first time, as if this process had been stopped
 /// meanwhile; the deadline has passed by then.
 @Suite("deadlines of tools", .blocking)
 struct ToolDeadlineTests {
