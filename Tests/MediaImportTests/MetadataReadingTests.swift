@@ -44,6 +44,7 @@ private final class ReadingRig: Sendable {
     progress: @escaping @Sendable (Int) -> Void = { _ in }
   ) async throws -> (summary: MetadataSummary, reports: [String: MetadataReport]) {
     var options = MetadataReading.Options()
+    options.tool = try SharedTool.exiftool()
     change(&options)
     let found = Mutex<[String: MetadataReport]>([:])
     var fetch = FetchOptions()

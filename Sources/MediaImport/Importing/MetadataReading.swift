@@ -90,6 +90,8 @@ package struct MetadataReading: Sendable {
     package var threadCount: Int?
     /// Lists a folder whose sidecars are read.
     var listFolder: SidecarFolders.List = { try FileManager.default.contentsOfDirectory(atPath: $0) }
+    /// What reads metadata and goes on running behind the run; nil: one of its own, which ends with it.
+    var tool: ExifTool?
 
     /// The usual way.
     package init() {}
@@ -106,7 +108,11 @@ package struct MetadataReading: Sendable {
   /// - Throws: ``ImportError`` `.toolMissing` without exiftool.
   package init(of library: PhotoLibrary, options: Options = Options()) throws(ImportError) {
     (self.library, self.options) = (library, options)
-    tool = try ExifTool(searchPath: options.searchPath, limits: options.metadataLimits)
+    if let running = options.tool {
+      tool = running
+    } else {
+      tool = try ExifTool(searchPath: options.searchPath, limits: options.metadataLimits)
+    }
   }
 
   /// Reads the originals of the assets of some results. Cancelling the task stops it between two files.
@@ -123,7 +129,7 @@ package struct MetadataReading: Sendable {
     report: @escaping @Sendable (MetadataReport) -> Void = { _ in }
   ) async throws -> MetadataSummary {
     let stop = StopFlag()
-    defer { tool.close() }
+    defer { if options.tool == nil { tool.close() } }
     return try await withTaskCancellationHandler {
       var run = MetadataRun(
         library: library, options: options, tool: tool, stop: stop,
