@@ -9,8 +9,7 @@ import Testing
   .enabled(
     if: SamplePhotos.areInstalled("vipsthumbnail", "vips", "ffmpeg", "ffprobe", "exiftool"), "Needs the programs."))
 struct ColourRenditionTests {
-  private static let shared = MediaRenderer()
-  private let renderer = Self.shared
+  private let renderer = SharedTool.renderer
   private static let colours: [[UInt8]] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]]
 
   /// The largest difference between two lists of colours.

@@ -106,7 +106,7 @@ struct ConfinedProbeTests {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()
     let raw = TinyMedia.tiff(TinyMedia.Photo(make: "NIKON CORPORATION", model: "NIKON D70"), isWithSize: true)
-    let (confined, other) = (ExternalProbe(servedFrom: rig.library), ExternalProbe())
+    let (confined, other) = (ExternalProbe(servedFrom: rig.library), ExternalProbeTests.shared)
     for (name, data) in [("a.jpg", TinyMedia.jpeg()), ("b", TinyMedia.jpeg()), ("c.nef", raw), ("d", raw)] {
       let file = URL(filePath: try folder.write(name, data).description)
       let finding = try confined.examine(file)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("examining files with exiftool")
 struct ExternalProbeTests {
-  private static let shared = ExternalProbe()
+  static let shared = ExternalProbe()
 
   private func finding(_ name: String, _ data: Data, _ probe: ExternalProbe = Self.shared) throws -> MediaFinding {
     let folder = try TemporaryFolder()

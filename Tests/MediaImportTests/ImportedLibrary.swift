@@ -36,11 +36,16 @@ final class ImportedLibrary: Sendable {
     return (summary, outcomes.withLock { $0 })
   }
 
-  func assets() throws -> [Asset] {
+  func assets() throws -> [Asset] { Array(try library.fetchAssets(Self.everyAsset)) }
+
+  /// How many they are, which reads none of them: for what asks again and again.
+  func assetCount() throws -> Int { try library.fetchAssets(Self.everyAsset).count }
+
+  private static var everyAsset: FetchOptions {
     var options = FetchOptions()
     options.includeHiddenAssets = true
     (options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true)
-    return Array(try library.fetchAssets(options))
+    return options
   }
 
   /// Every asset with its resources as text that does not depend on identifiers, on times of adding, or on order.
@@ -85,6 +90,10 @@ enum SharedTool {
   private static let tool = Result { try ExifTool() }
 
   static func exiftool() throws -> ExifTool { try tool.get() }
+
+  /// The usual renderer and the usual converter; each has an exiftool of its own, which reads work folders.
+  static let renderer = MediaRenderer()
+  static let converter = ExternalConverter()
 }
 
 extension LibraryImport.Options {

@@ -561,7 +561,7 @@ final class WatchedLibrary: Sendable {
   }
 
   func wait(for count: Int) async throws {
-    try await waitUntil("\(count) assets") { try rig.assets().count == count }
+    try await waitUntil("\(count) assets") { try rig.assetCount() == count }
   }
 
   func wait(forPaths paths: [String]) async throws {

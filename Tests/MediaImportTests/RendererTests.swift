@@ -23,9 +23,7 @@ extension TemporaryFolder {
   "The renderer", .blocking,
   .enabled(if: SamplePhotos.canRender, "Needs libvips-tools, ffmpeg, exiftool and the folder of sample photos."))
 struct RendererTests {
-  /// One for all tests: a new one for each would start an exiftool for each.
-  private static let shared = MediaRenderer()
-  private let renderer = Self.shared
+  private let renderer = SharedTool.renderer
 
   private func sample(_ path: String) throws -> URL { try #require(Corpus.folder).appending(path: path) }
 
@@ -89,6 +87,21 @@ struct RendererTests {
     #expect(try renderer.film(at: sample("video/with-gps.mov")).displayedSize == picture.size)
   }
 
+  /// Four colours by the orientation of the picture, made once for all tests.
+  private static let grids: Result<[Int: Data], any Error> = Result {
+    let folder = try TemporaryFolder()
+    var grids: [Int: Data] = [:]
+    for orientation in [1, 6] {
+      let file = folder.place("grid\(orientation).jpg")
+      try ColourGrid.make(["rg", "bw"], side: 64, at: file)
+      let turned = try ChildRun.of(
+        ["exiftool", "-q", "-n", "-overwrite_original", "-Orientation=\(orientation)", file.path])
+      try #require(turned.end == .status(0), "\(turned.text)")
+      grids[orientation] = try Data(contentsOf: file)
+    }
+    return grids
+  }
+
   @Test(
     "a part of a picture shows that region, counted in the displayed picture",
     arguments: [
@@ -101,10 +114,7 @@ struct RendererTests {
   func contents(orientation: Int, part: (Double, Double, Double, Double), expected: [String]) throws {
     let folder = try TemporaryFolder()
     let file = folder.place("grid.jpg")
-    try ColourGrid.make(["rg", "bw"], side: 64, at: file)
-    let turned = try ChildRun.of(
-      ["exiftool", "-q", "-n", "-overwrite_original", "-Orientation=\(orientation)", file.path])
-    #expect(turned.end == .status(0), "\(turned.text)")
+    try #require(try Self.grids.get()[orientation]).write(to: file)
     for (scaling, isExact) in [(PictureRequest.Scaling.fill, true), (.fit, false)] {
       var request = PictureRequest(source: file, sourceType: "public.jpeg")
       request.region = PictureRequest.Region(x: part.0, y: part.1, width: part.2, height: part.3)
@@ -167,7 +177,7 @@ struct RendererTests {
       try renderer.picture(PictureRequest(source: list, sourceType: "com.apple.quicktime-movie"))
     }
     #expect(throws: ImportError.self) {
-      try ExternalConverter().convert(
+      try SharedTool.converter.convert(
         RepresentationConversion(
           source: list, sourceType: "public.avi", target: target, targetType: "public.mpeg-4"))
     }

@@ -41,8 +41,7 @@ struct PlaceholderTests {
   "Renditions",
   .enabled(if: SamplePhotos.canRender, "Needs libvips-tools, ffmpeg, exiftool and the folder of sample photos."))
 struct RenditionTests {
-  private static let shared = MediaRenderer()
-  private let renderer = Self.shared
+  private let renderer = SharedTool.renderer
 
   private func sample(_ path: String) throws -> URL { try #require(Corpus.folder).appending(path: path) }
 

@@ -13,8 +13,7 @@ import Testing
   "Files that libvips reads with loaders that are not safe for hostile input", .blocking,
   .enabled(if: SamplePhotos.areInstalled("vipsthumbnail", "vips", "ffmpeg", "exiftool"), "Needs the programs."))
 struct UntrustedRenditionTests {
-  private static let shared = MediaRenderer()
-  private let renderer = Self.shared
+  private let renderer = SharedTool.renderer
 
   private static let files = [
     "svg": #"<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><rect width="64" height="64"/></svg>"#,
@@ -74,7 +73,7 @@ struct UntrustedRenditionTests {
     for path in [named, renamed] {
       let conversion = RepresentationConversion(
         source: URL(filePath: path), sourceType: "public.tiff", target: target, targetType: "public.jpeg")
-      let error = #expect(throws: ImportError.self) { try ExternalConverter().convert(conversion) }
+      let error = #expect(throws: ImportError.self) { try SharedTool.converter.convert(conversion) }
       #expect(error?.code == .toolFailed && !FileManager.default.fileExists(atPath: target.path))
     }
   }
