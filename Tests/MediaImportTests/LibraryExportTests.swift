@@ -109,13 +109,12 @@ final class ExportRig: Sendable {
     let assets = try library.fetchAssets().sorted {
       ($0.addedDate, $0.id.uuidString) < ($1.addedDate, $1.id.uuidString)
     }
+    let collections = try library.fetchCollections().map { album in
+      (title: album.localizedTitle ?? "", members: Set(try library.fetchAssets(FetchOptions(), in: album).map(\.id)))
+    }
     for asset in assets {
       let resource = try #require(try library.resources(of: asset).first)
-      var albums: [[String]] = []
-      for album in try library.fetchCollections() {
-        let members = try library.fetchAssets(FetchOptions(), in: album)
-        if members.contains(asset) { albums.append([album.localizedTitle ?? ""]) }
-      }
+      let albums = collections.filter { $0.members.contains(asset.id) }.map { [$0.title] }
       var details = AssetDetails(resources: [resource])
       let words = try library.extendedMetadata(of: asset)
       (details.caption, details.keywords) = (words.caption, words.keywords)
@@ -142,8 +141,10 @@ struct LibraryExportTests {
     "{year|undated}/{month}/{name}", "{album|none}/{name}", "{name}", "{caption|-}/{favorite?f/}{id}",
   ]
 
+  // The seeds of the usual dose draw each template, and sidecars and links with and without each other.
   @Test(
-    "random libraries: the folder contains what the model says, and a second export adds nothing", arguments: 0..<12)
+    "random libraries: the folder contains what the model says, and a second export adds nothing",
+    arguments: Dose.isFull ? Array(0..<12) : [0, 3, 5, 6, 7] as [UInt64])
   func random(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let rig = try ExportRig()
@@ -367,6 +368,8 @@ struct LibraryExportTests {
     }
     let change = { (options: inout ExportOptions) in
       (options.embeds, options.sidecars) = (embeds, embeds ? nil : .full)
+      // Each thread would start an exiftool, in each of the exports.
+      options.threadCount = 1
     }
     #expect(try await rig.export("{name}", change).isComplete)
     let paths = try rig.files().keys.sorted()
