@@ -6,8 +6,7 @@ import Testing
 struct ClosedOutputTests {
   @Test("output and messages wait for the reader of a pipe that does not block, and arrive whole")
   func notBlocking() async throws {
-    let sandbox = try Sandbox()
-    _ = try sandbox.makeAssets(400)
+    let sandbox = try Sandbox(LibraryCopy.of400.get())
     let listed = try sandbox.run(["ls", "--json"])
     let output = try NarrowPipe(blocks: false)
     let list = try ChildRun(
@@ -59,8 +58,7 @@ struct ClosedOutputTests {
 
   @Test("a check whose output is closed before it has examined everything fails, and says so")
   func unfinishedCheck() throws {
-    let sandbox = try Sandbox()
-    _ = try sandbox.makeAssets(400)
+    let sandbox = try Sandbox(LibraryCopy.of400.get())
     let (end, errors) = try Self.closed(sandbox, ["resource", "check", "--json"])
     #expect(end == .status(1) && errors.contains("not every file was checked"), "\(errors)")
     #expect(try sandbox.run(["resource", "check", "--json"]).status == 0)
@@ -68,8 +66,8 @@ struct ClosedOutputTests {
 
   @Test("a failure in an export, in reading metadata or in a list of identifiers sets the status without a reader too")
   func failures() throws {
-    let sandbox = try Sandbox()
-    let assets = try sandbox.makeAssets(400)
+    let copy = try LibraryCopy.of400.get()
+    let (sandbox, assets) = (try Sandbox(copy), copy.assets)
     try #require(unlink(try Self.path(sandbox, assets[399])) == 0)
     let unknown = UUID().uuidString
     for words in [

@@ -76,8 +76,7 @@ struct StoppedTests {
 
   @Test("a step that cannot be interrupted is ended by the deadline, with a sentence", .timeLimit(.minutes(3)))
   func deadline() async throws {
-    let sandbox = try Sandbox()
-    _ = try sandbox.makeAssets(400)
+    let sandbox = try Sandbox(LibraryCopy.of400.get())
     // Nothing reads the pipe, so a write to it does not return.
     let pipe = try NarrowPipe()
     let child = try ChildRun(
@@ -93,8 +92,7 @@ struct StoppedTests {
 
   @Test("a stopped check reports what it found, and how much it did not check", arguments: [true, false])
   func check(printsJSON: Bool) async throws {
-    let sandbox = try Sandbox()
-    _ = try sandbox.makeAssets(900)
+    let sandbox = try Sandbox(LibraryCopy.of900.get())
     // Without --json only what is missing is printed.
     if !printsJSON { try FileManager.default.removeItem(atPath: sandbox.library + "/resources") }
     let pipe = try NarrowPipe()
@@ -122,8 +120,7 @@ struct StoppedTests {
 
   @Test("a command whose child abandons a step has the child's status", .timeLimit(.minutes(3)))
   func deadlineOfChild() async throws {
-    let sandbox = try Sandbox()
-    _ = try sandbox.makeAssets(400)
+    let sandbox = try Sandbox(LibraryCopy.of400.get())
     // What is missing is printed, which makes the output long.
     try FileManager.default.removeItem(atPath: sandbox.library + "/resources")
     var (end, text) = try await abandonedStep(sandbox)
@@ -244,8 +241,7 @@ struct StoppedTests {
 
   @Test("a child that is terminated leaves nothing in the folder for temporary files", .timeLimit(.minutes(5)))
   func child() throws {
-    let sandbox = try Sandbox()
-    _ = try sandbox.makeAssets(400)
+    let sandbox = try Sandbox(LibraryCopy.of400.get())
     let temporary = sandbox.folder.appending(path: "temporary")
     try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
     func names(_ folder: URL = temporary) -> [String] {

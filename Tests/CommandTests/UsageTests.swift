@@ -109,8 +109,8 @@ struct UsageTests {
 
   @Test("a closed reader ends a command quietly, however much it would have printed")
   func closedOutput() throws {
-    let sandbox = try Sandbox()
-    let assets = try sandbox.makeAssets(400)
+    let copy = try LibraryCopy.of400.get()
+    let (sandbox, assets) = (try Sandbox(copy), copy.assets)
     let fork = sandbox.folder.appending(path: "fork").path
     #expect(try sandbox.run(["fork", fork]).status == 0)
     #expect(try sandbox.run(["favorite", "--library", fork] + assets).status == 0)

@@ -273,8 +273,7 @@ struct WatchTests {
 
   @Test("a list whose reader goes away ends quietly")
   func closedPipe() throws {
-    let sandbox = try Sandbox()
-    _ = try sandbox.makeAssets(400)
+    let sandbox = try Sandbox(LibraryCopy.of400.get())
     let line = #""$0" ls --json --library "$1" | head -n 1 > /dev/null; echo "${PIPESTATUS[0]}""#
     #expect(try ChildRun.of(["bash", "-c", line, programURL.path, sandbox.library]) == ("0\n", .status(0)))
   }
