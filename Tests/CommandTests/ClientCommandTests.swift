@@ -58,23 +58,22 @@ struct ClientCommandTests {
     #expect(try sandbox.run(["sidecars", "write"] + options).status == 0)
   }
 
-  @Test(
-    "commands that count or list everything reject a limited client with one sentence and status 1 (AU-01)",
-    arguments: [
-      ["stat"], ["log"], ["verify"], ["rebuild"], ["client", "list"], ["client", "selection", name],
-      ["client", "access", "00000000-0000-4000-8000-000000000000"], ["client", "grant", name, "ASSET"],
-      ["client", "authorize", name], ["history", "shorten", "TOKEN"],
-    ])
-  func refused(words: [String]) throws {
+  @Test("commands that count or list everything reject a limited client with one sentence and status 1 (AU-01)")
+  func refused() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(2)
     #expect(try sandbox.run(["client", "limit", Self.name, assets[0]]).status == 0)
     let token = try sandbox.run(["history", "token", "--as", Self.name]).lines[0]
     let before = try sandbox.run(["log", "--json"]).lines.count
-    let line = words.map { $0 == "ASSET" ? assets[1] : $0 == "TOKEN" ? token : $0 }
-    let result = try sandbox.run(line + ["--as", Self.name])
-    #expect(result.status == 1 && result.output.isEmpty)
-    #expect(result.errors.contains("'\(Self.name)' may not"), "\(result.errors)")
+    for words in [
+      ["stat"], ["log"], ["verify"], ["rebuild"], ["client", "list"], ["client", "selection", Self.name],
+      ["client", "access", "00000000-0000-4000-8000-000000000000"], ["client", "grant", Self.name, assets[1]],
+      ["client", "authorize", Self.name], ["history", "shorten", token],
+    ] {
+      let result = try sandbox.run(words + ["--as", Self.name])
+      #expect(result.status == 1 && result.output.isEmpty, "\(words): \(result.output)")
+      #expect(result.errors.contains("'\(Self.name)' may not"), "\(words): \(result.errors)")
+    }
     #expect(try sandbox.run(["log", "--json"]).lines.count == before)
   }
 
