@@ -325,14 +325,20 @@ struct PickingRuleTests {
 
   // MARK: PK-06
 
-  @Test(
-    "an asset is moved after another, or first; what is not selected is skipped (PK-06)",
-    arguments: [
+  @Test("an asset is moved after another, or first; what is not selected is skipped (PK-06)")
+  func moving() async throws {
+    let picking = try await PickingLibrary()
+    for (index, other, expected) in [
       (2, nil, [2, 0, 1]), (0, 2, [1, 2, 0]), (0, 1, [1, 0, 2]), (1, 0, [0, 1, 2]), (1, 1, [0, 1, 2]),
       (3, nil, [0, 1, 2]), (0, 4, [0, 1, 2]), (0, 0, [0, 1, 2]),
-    ] as [(Int, Int?, [Int])])
-  func moving(index: Int, other: Int?, expected: [Int]) async throws {
-    let picking = try await PickingLibrary()
+    ] as [(Int, Int?, [Int])] {
+      try await move(index, after: other, expecting: expected, picking)
+    }
+  }
+
+  private func move(
+    _ index: Int, after other: Int?, expecting expected: [Int], _ picking: PickingLibrary
+  ) async throws {
     let session = try picking.app.beginPicking(picking.configuration(0, .ordered))
     let presenter = try picking.library.present(session)
     for index in 0..<3 { try await presenter.select(picking.name(index)) }
@@ -341,9 +347,11 @@ struct PickingRuleTests {
     session.moveAsset(withIdentifier: picking.name(0), afterAssetWithIdentifier: "nonsense")
     session.moveAsset(withIdentifier: "nonsense", afterAssetWithIdentifier: nil)
     try await presenter.finish()
-    #expect(picking.indexes(try #require(await session.everyResult.last)) == expected)
+    let moved = "\(index) after \(other.map { "\($0)" } ?? "nothing")"
+    #expect(picking.indexes(try #require(await session.everyResult.last)) == expected, "\(moved)")
     session.moveAsset(withIdentifier: picking.name(0), afterAssetWithIdentifier: nil)
-    #expect(presenter.presentation.selection.map { $0.prefix(36) } == expected.map { picking.name($0)[...] })
+    let selection = presenter.presentation.selection.map { $0.prefix(36) }
+    #expect(selection == expected.map { picking.name($0)[...] }, "\(moved)")
   }
 
   @Test("a client deselects assets, unknown ones without harm, and that is not a tap (PK-05, PK-06)")

@@ -32,7 +32,7 @@ struct MediaProgramTests {
     (.pairedVideo, "live-photo-pairs/genuine-iphone6s/train.mov"),
   ]
 
-  @Test("a Live Photo is shown, taken apart, and put together again", arguments: Language.allCases)
+  @Test("a Live Photo is shown, taken apart, and put together again", arguments: Language.share(.swift5))
   @MainActor
   func livePhoto(language: Language) async throws {
     let (gallery, folder) = (try Gallery(), try TemporaryFolder())
@@ -95,13 +95,13 @@ struct MediaProgramTests {
   func still(language: Language) async throws {
     let gallery = try Gallery()
     try await gallery.shared {
-      let asset = try await gallery.sample(.image, [train[0]])
+      let asset = try await gallery.sample(.image, [(.photo, "orientation/Landscape_6.jpg")])
       let error = await #expect(throws: PHPhotosError.self) { try await language.livePhotos.show(asset, in: .zero) }
       #expect(error?.code == .requestNotSupportedForAsset)
     }
   }
 
-  @Test("films report their length and size, and parts of them are exported", arguments: Language.allCases)
+  @Test("films report their length and size, and parts of them are exported", arguments: Language.share(.swift6))
   func films(language: Language) async throws {
     let (gallery, folder) = (try Gallery(), try TemporaryFolder())
     try await gallery.shared {
@@ -148,7 +148,7 @@ struct MediaProgramTests {
   func noFilm(language: Language) async throws {
     let gallery = try Gallery()
     try await gallery.shared {
-      let photo = try await gallery.sample(.image, [train[0]])
+      let photo = try await gallery.sample(.image, [(.photo, "orientation/Landscape_6.jpg")])
       let error = await #expect(throws: PHPhotosError.self) { try await language.trimmer.film(of: photo) }
       #expect(error?.code == .requestNotSupportedForAsset)
       let text = AVURLAsset(url: URL(filePath: #filePath))
@@ -258,7 +258,7 @@ struct MediaProgramTests {
   func many() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
-      let asset = try await gallery.sample(.image, [(.photo, "live-photo-pairs/genuine-iphone6s/train.jpg")])
+      let asset = try await gallery.sample(.image, [(.photo, "orientation/Landscape_6.jpg")])
       let (pictures, cancelled) = (Gathered<UIImage>(), Gathered<Bool>())
       let manager = PHImageManager.default()
       for index in 0..<12 {
@@ -319,7 +319,10 @@ struct PixelPictureTests {
   @Test(
     "the pixels of a picture are rotated as requested, and the bytes say so", arguments: UIImage.Orientation.allCases)
   func turns(orientation: UIImage.Orientation) throws {
-    for source in try sources() {
+    let number = UIImage.Orientation.allCases.firstIndex(of: orientation) ?? 0
+    // At the usual dose a rotation meets one of the three, and those that are stored so.
+    for (index, source) in try sources().enumerated()
+    where Dose.isFull || (index + number) % 3 == 0 || orientation == source.imageOrientation {
       let pixels = try #require(source.cgImage)
       let turned = UIImage(cgImage: pixels, scale: 2, orientation: orientation)
       #expect(turned.imageOrientation == orientation && turned.scale == 2)

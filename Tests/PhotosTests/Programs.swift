@@ -3,12 +3,16 @@ import PhotoKitProgramsSwift6
 import PhotoLedger
 import Photos
 import PhotosUI
+import TestSupport
 
 // The programs exist twice, compiled in either language mode; each protocol is what the tests need of one of them.
 
 /// The language modes that the programs are compiled in.
 enum Language: String, CaseIterable, Sendable {
   case swift5, swift6
+
+  /// Both; at the usual dose one of them, where a program has films and large pictures converted, which takes seconds.
+  static func share(_ one: Language) -> [Language] { Dose.isFull ? allCases : [one] }
 
   var grid: any GridProgram.Type {
     self == .swift5 ? PhotoKitProgramsSwift5.PhotoGridModel.self : PhotoKitProgramsSwift6.PhotoGridModel.self
