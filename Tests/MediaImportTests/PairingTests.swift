@@ -74,7 +74,7 @@ struct PairingTests {
 
   @Test(
     "tens of thousands of stills and as many movies with one content identifier are paired, in different folders",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func manyMovies() {
     var planner = ImportPlanner()
     let movies = (0..<Self.count).map { Self.file($0, "/m\($0)/IMG_\($0).MOV", .video, "A") }

@@ -174,7 +174,7 @@ struct StackPairingTests {
   private static let count = Dose.isFull ? 40_000 : 20_000
 
   @Test(
-    "tens of thousands of edited copies, and as many originals of one name, are not a shot", .timeLimit(.minutes(1)))
+    "tens of thousands of edited copies, and as many originals of one name, are not a shot", .timeLimit(.minutes(10)))
   func manyOfOneName() {
     let files = (0..<Self.count).flatMap { number in
       ["", "_edited"].map { Self.scanned("/a/scan\($0).\(number)", content: nil) }
@@ -184,7 +184,7 @@ struct StackPairingTests {
 
   @Test(
     "tens of thousands of copies whose originals have one content have the one asset as original, and are not stacked",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func manyOfOneContent() throws {
     let originals = (0..<Self.count).map { Self.scanned("/\($0)/IMG_1.jpg", content: -1) }
     var catalog = MediaCatalog(

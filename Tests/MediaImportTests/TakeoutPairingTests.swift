@@ -225,7 +225,7 @@ struct TakeoutPairingTests {
   // A list of all pairs would have 100,000,000, or four times as many.
 
   @Test(
-    "thousands of items of one name, from as many folders, have each a JSON of that name", .timeLimit(.minutes(1)))
+    "thousands of items of one name, from as many folders, have each a JSON of that name", .timeLimit(.minutes(10)))
   func manyOfOneName() {
     let count = Dose.isFull ? 20_000 : 10_000
     let sidecars = (0..<count).map { TakeoutNames.Sidecar(index: $0, stem: "IMG_1.jpg", title: "other.jpg") }
@@ -236,7 +236,7 @@ struct TakeoutPairingTests {
 
   // A look at each item of the name for each of them would be 400,000,000, or four times as many.
 
-  @Test("tens of thousands of movies of one name without a still have no JSON", .timeLimit(.minutes(1)))
+  @Test("tens of thousands of movies of one name without a still have no JSON", .timeLimit(.minutes(10)))
   func manyMovies() {
     let sidecar = TakeoutNames.Sidecar(index: 0, stem: "IMG_2.jpg", title: nil)
     let items = Self.items(Array(repeating: "IMG_1.MP4", count: Dose.isFull ? 40_000 : 20_000))
