@@ -13,7 +13,7 @@ extension CountedTree {
   public func defects() -> [String] {
     guard let root else { return count == 0 ? [] : ["the empty tree claims \(count) elements"] }
     var examination = Examination<Element>()
-    examination.examine(Body(root), name: "root", isRoot: true, low: nil, high: nil)
+    examination.examine(Body(root), isRoot: true, low: nil, high: nil)
     if Body(root).total != count {
       examination.defects.append("the tree claims \(count) elements, its root \(Body(root).total)")
     }
@@ -42,16 +42,16 @@ extension CountedTree {
     guard let root else { return [] }
     return withExtendedLifetime(root) {
       var examination = Examination<Element>()
-      var (body, name) = (Body(root), "root")
+      var body = Body(root)
       var (low, high): (Element?, Element?) = (nil, nil)
-      examination.examineNode(body, name: name, isRoot: true, low: low, high: high)
+      examination.examineNode(body, isRoot: true, low: low, high: high)
       while body.height > 0, examination.defects.isEmpty {
         let slot = body.slot(for: element)
         if slot > 0 { low = body.separators[slot - 1] }
         if slot < body.count - 1 { high = body.separators[slot] }
-        name += ".\(slot)"
+        examination.way.append(slot)
         body = body.child(slot)
-        examination.examineNode(body, name: name, isRoot: false, low: low, high: high)
+        examination.examineNode(body, isRoot: false, low: low, high: high)
       }
       if Body(root).total != count { examination.defects.append("the tree's count is not its root's") }
       return examination.defects
@@ -62,34 +62,40 @@ extension CountedTree {
 /// Collects defects; names nodes by the way to them, such as `root.2.0`.
 struct Examination<Element: Comparable & Sendable> {
   var defects: [String] = []
+  /// The slots that lead to the node that is examined; a name is made of them for a defect only.
+  var way: [Int] = []
+
+  private var name: String { way.reduce("root") { "\($0).\($1)" } }
 
   /// Examines a subtree whose elements must be in `low..<high` (nil: unbounded).
-  mutating func examine(_ body: NodeBody<Element>, name: String, isRoot: Bool, low: Element?, high: Element?) {
-    examineNode(body, name: name, isRoot: isRoot, low: low, high: high)
+  mutating func examine(_ body: NodeBody<Element>, isRoot: Bool, low: Element?, high: Element?) {
+    examineNode(body, isRoot: isRoot, low: low, high: high)
     guard body.height > 0 else { return }
     for slot in 0..<body.count where body.child(slot).height == body.height - 1 {
       let lower = slot == 0 ? low : body.separators[slot - 1]
       let upper = slot == body.count - 1 ? high : body.separators[slot]
-      examine(body.child(slot), name: "\(name).\(slot)", isRoot: false, low: lower, high: upper)
+      way.append(slot)
+      examine(body.child(slot), isRoot: false, low: lower, high: upper)
+      way.removeLast()
     }
   }
 
   /// Examines one node with its children's headers.
-  mutating func examineNode(_ body: NodeBody<Element>, name: String, isRoot: Bool, low: Element?, high: Element?) {
+  mutating func examineNode(_ body: NodeBody<Element>, isRoot: Bool, low: Element?, high: Element?) {
     let least = isRoot ? (body.height == 0 ? 1 : 2) : Limits<Element>.minimum(height: body.height)
-    check(body.count >= least, "\(name) has \(body.count) entries, fewer than \(least)")
-    check(body.count <= Limits<Element>.capacity(height: body.height), "\(name) has \(body.count) entries, too many")
-    check(body.count <= body.room, "\(name) has \(body.count) entries in room for \(body.room)")
+    check(body.count >= least) { "\($0) has \(body.count) entries, fewer than \(least)" }
+    check(body.count <= Limits<Element>.capacity(height: body.height)) { "\($0) has \(body.count) entries, too many" }
+    check(body.count <= body.room) { "\($0) has \(body.count) entries in room for \(body.room)" }
     if body.height == 0 {
-      examineOrder(body.elements, count: body.count, what: "elements", name: name, low: low, high: high)
+      examineOrder(body.elements, count: body.count, what: "elements", low: low, high: high)
     } else {
-      examineOrder(body.separators, count: body.count - 1, what: "separators", name: name, low: low, high: high)
-      examineChildren(body, name: name)
+      examineOrder(body.separators, count: body.count - 1, what: "separators", low: low, high: high)
+      examineChildren(body)
     }
   }
 
-  private mutating func examineChildren(_ body: NodeBody<Element>, name: String) {
-    check(body.starts[0] == 0, "\(name) counts \(body.starts[0]) elements before its first child")
+  private mutating func examineChildren(_ body: NodeBody<Element>) {
+    check(body.starts[0] == 0) { "\($0) counts \(body.starts[0]) elements before its first child" }
     for slot in 0..<body.count {
       let child = body.child(slot)
       guard child.height == body.height - 1 else {
@@ -97,22 +103,25 @@ struct Examination<Element: Comparable & Sendable> {
         continue  // What its memory holds is unknown.
       }
       let claimed = body.size(ofChild: slot)
-      check(claimed == child.total, "\(name) counts \(claimed) elements in child \(slot), which has \(child.total)")
+      check(claimed == child.total) { "\($0) counts \(claimed) elements in child \(slot), which has \(child.total)" }
     }
   }
 
   private mutating func examineOrder(
-    _ entries: UnsafeMutablePointer<Element>, count: Int, what: String, name: String, low: Element?, high: Element?
+    _ entries: UnsafeMutablePointer<Element>, count: Int, what: String, low: Element?, high: Element?
   ) {
     guard count > 0 else { return }
-    for index in 1..<Swift.max(1, count) {
-      check(entries[index - 1] < entries[index], "\(what) \(index - 1) and \(index) of \(name) do not ascend")
+    for index in 1..<Swift.max(1, count) where !(entries[index - 1] < entries[index]) {
+      defects.append("\(what) \(index - 1) and \(index) of \(name) do not ascend")
     }
-    if let low { check(!(entries[0] < low), "the first of the \(what) of \(name) is below its lower bound") }
-    if let high { check(entries[count - 1] < high, "the last of the \(what) of \(name) is not below its upper bound") }
+    if let low { check(!(entries[0] < low)) { "the first of the \(what) of \($0) is below its lower bound" } }
+    if let high {
+      check(entries[count - 1] < high) { "the last of the \(what) of \($0) is not below its upper bound" }
+    }
   }
 
-  private mutating func check(_ condition: Bool, _ sentence: @autoclosure () -> String) {
-    if !condition { defects.append(sentence()) }
+  /// - Parameter sentence: what is wrong if the condition does not hold, given the node's name.
+  private mutating func check(_ condition: Bool, _ sentence: (String) -> String) {
+    if !condition { defects.append(sentence(name)) }
   }
 }
