@@ -21,7 +21,8 @@ enum Seeds {
 struct HistoryTests {
   /// What the histories of all seeds have drawn together.
   private static let drawn = Mutex((histories: 0, kinds: Set<StepKind>()))
-  private static let seeds: [UInt64] = Array(1...8)
+  /// At the usual dose half of them, which are most of the time of these tests.
+  private static let seeds: [UInt64] = Array(1...(Dose.isFull ? 8 : 4))
 
   @Test(
     "every live result receives exactly what a model finds by comparing lists",

@@ -7,12 +7,15 @@ import Testing
 
 @Suite("Replay")
 struct ReplayTests {
+  /// Commits of one history: more events than are in a batch, at either dose.
+  private static let commits = Dose.isFull ? 300 : 100
+
   @Test(
     "applying the log again gives the same bytes in every projection, in batches of any size",
     .timeLimit(.minutes(60)), arguments: [(seed: UInt64(21), batch: 1), (22, 3), (23, 64), (24, .max)])
   func replay(seed: UInt64, batch: Int) async throws {
     let history = try History(seed: seed)
-    try await history.run(commits: 300)
+    try await history.run(commits: Self.commits)
     let original = try Environment.store(ofLibrary: history.temporary.url.path)
     let log = try EventLog(in: original)
 
@@ -48,7 +51,7 @@ struct ReplayTests {
       let result = try #require(
         await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
           let history = try History(seed: 31)
-          try await history.run(commits: 250)
+          try await history.run(commits: Dose.isFull ? 250 : 100)
           let dump = try StoreDump(Environment.store(ofLibrary: history.temporary.url.path))
           print("digest of \(dump.databases["events"]?.count ?? 0) events:", dump.digest)
         })

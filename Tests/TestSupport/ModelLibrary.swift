@@ -260,12 +260,13 @@ package struct ModelLibrary: Sendable {
   /// The objects that are in both models and look different to a client, or whose files are different.
   package func changed(since earlier: ModelLibrary, for client: String) -> Set<LocalIdentifier> {
     var found = newFiles
+    let (was, now) = (earlier.eyes(of: client), eyes(of: client))
     for (id, asset) in assets {
       guard let before = earlier.assets[id] else { continue }
-      if before.seen(by: earlier.eyes(of: client)) != asset.seen(by: eyes(of: client)) { found.insert(id) }
+      if before.seen(by: was) != asset.seen(by: now) { found.insert(id) }
     }
     for id in collections.keys where earlier.collections[id] != nil {
-      if earlier.collection(id, for: client) != collection(id, for: client) { found.insert(id) }
+      if earlier.collection(id, was) != collection(id, now) { found.insert(id) }
     }
     return found
   }

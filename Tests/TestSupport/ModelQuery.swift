@@ -49,10 +49,17 @@ extension ModelLibrary {
   /// The identifiers that a fetch finds, in order.
   package func fetch(_ query: ModelQuery) -> [LocalIdentifier] {
     let (options, sort) = (query.options, sort(of: query))
+    if sort.isEmpty, options.fetchOffset == 0, options.fetchLimit == 0 {
+      return candidates(query).filter { admits($0, query) }
+    }
     var found: [(id: LocalIdentifier, sort: [ModelValue], tie: Int)] = []
     for (place, id) in candidates(query).enumerated() where admits(id, query) {
+      guard !sort.isEmpty else {
+        found.append((id, [], place))
+        continue
+      }
       let object = object(id, query)
-      found.append((id, sort.map { object.value(of: $0.key) }, sort.isEmpty ? place : order[id]!))
+      found.append((id, sort.map { object.value(of: $0.key) }, order[id]!))
     }
     if !sort.isEmpty {
       found.sort { one, other in
@@ -105,7 +112,8 @@ extension ModelLibrary {
     if !options.showsTrash {
       guard options.includeHiddenAssets || showsHidden(query.scope) || !asset.isHidden else { return false }
       guard options.includeAllBurstAssets || asset.standsOut else { return false }
-      let isBeneath = asset.seen(by: eyes(of: query.client)).isBeneathStack
+      // Only a client with full access sees stacks.
+      let isBeneath = asset.isBeneathStack && eyes(of: query.client) == .full
       guard options.includeAllStackAssets || !isBeneath else { return false }
     }
     guard options.search.map({ has(id, wordsLike: $0) }) ?? true else { return false }

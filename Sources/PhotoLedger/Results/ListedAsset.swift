@@ -12,7 +12,7 @@ import LMDB
 // Invariant: a range of a result is listed as its objects and `shownContents(of:)` of them would say.
 
 /// What a list shows of an asset.
-package struct ListedAsset: Sendable {
+package struct ListedAsset: Equatable, Sendable {
   package let id: LocalIdentifier
   /// The value of a ``MediaType``.
   package let mediaType: Int
