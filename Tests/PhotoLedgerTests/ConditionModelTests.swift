@@ -29,6 +29,12 @@ struct QueryRandom: RandomNumberGenerator {
   ]
   static let identifiers = (0..<6).map { LocalIdentifier(high: 0x4000 + UInt64($0 / 2), low: 1 << 63 | UInt64($0)) }
 
+  /// The properties that a condition of an entity may name.
+  private static let assetKeys = PropertyKey.allCases.filter { $0.isValid(for: .asset) }
+  private static let collectionKeys = PropertyKey.allCases.filter { $0.isValid(for: .collection) }
+
+  static func keys(of entity: Entity) -> [PropertyKey] { entity == .asset ? assetKeys : collectionKeys }
+
   mutating func asset() -> AssetRow {
     var row = AssetRow(number: next() >> 40, identifier: one(of: Self.identifiers), addedDate: one(of: Self.dates))
     row.flags = AssetRow.Flags(rawValue: UInt32.random(in: 0..<8, using: &self))
@@ -100,7 +106,7 @@ struct QueryRandom: RandomNumberGenerator {
       default: return .not(condition(for: entity, depth: depth - 1))
       }
     }
-    let key = one(of: PropertyKey.allCases.filter { $0.isValid(for: entity) })
+    let key = one(of: Self.keys(of: entity))
     let leaf = leaf(key, for: entity)
     return (try? leaf.check(for: entity)) == nil ? condition(for: entity, depth: 0) : leaf
   }
@@ -109,7 +115,7 @@ struct QueryRandom: RandomNumberGenerator {
     let comparator = one(of: Condition.Comparator.allCases)
     switch Int.random(in: 0..<8, using: &self) {
     case 0: return chance(1, of: 2) ? .always : .never
-    case 1: return .pair(key, comparator, one(of: PropertyKey.allCases.filter { $0.isValid(for: entity) }))
+    case 1: return .pair(key, comparator, one(of: Self.keys(of: entity)))
     case 2: return .oneOf(key, (0..<Int.random(in: 0...4, using: &self)).map { _ in value(for: key) })
     case 3, 4:
       if key.valueKind == .integer {

@@ -16,7 +16,8 @@ struct SectionCalendarTests {
     for granularity in SectionGranularity.allCases {
       let model = SectionModel(granularity, in: zone)
       let calendar = SectionCalendar(granularity, in: zone)
-      for date in dates {
+      // At the usual dose every second date: of each step from an edge, those at every second edge.
+      for (place, date) in dates.enumerated() where Dose.isFull || place.isMultiple(of: 2) {
         let expected = model.section(of: date)
         let span = calendar.span(holding: date.timeIntervalSinceReferenceDate)
         try #require(span.key.description == expected.key, "\(name): \(date.timeIntervalSinceReferenceDate)")
@@ -28,7 +29,9 @@ struct SectionCalendarTests {
     }
   }
 
-  @Test("the sections of a zone follow each other without gap or overlap", arguments: SectionZones.names)
+  @Test(
+    "the sections of a zone follow each other without gap or overlap",
+    arguments: SectionZones.names.prefix(Dose.isFull ? 10 : 5))
   func partition(_ name: String) throws {
     let calendar = SectionCalendar(.day, in: try .named(name))
     // From 1860 on, five days at a time: every change of every clock is inside some pair of neighbours.
@@ -36,10 +39,15 @@ struct SectionCalendarTests {
     while instant < 2_000_000_000 {
       var span = calendar.span(holding: instant)
       for _ in 0..<5 {
-        let end = try #require(span.bounds?.upperBound)
+        // Without expectations, of which there would be a million.
+        guard let end = span.bounds?.upperBound else { throw Divergence("\(name): \(span) has no bounds.") }
         let next = calendar.span(holding: end)
-        try #require(next.bounds?.lowerBound == end && span.key < next.key, "\(name): \(span) and \(next)")
-        try #require(calendar.span(holding: end.nextDown) == span, "\(name): the last instant of \(span)")
+        guard next.bounds?.lowerBound == end, span.key < next.key,
+          calendar.span(holding: end.nextDown) == span
+        else {
+          Issue.record("\(name): \(span) and \(next), or the last instant of the first")
+          return
+        }
         span = next
       }
       instant = try #require(span.bounds?.lowerBound)

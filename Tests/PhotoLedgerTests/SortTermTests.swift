@@ -68,7 +68,7 @@ import Testing
   func order(seed: UInt64) throws {
     var random = QueryRandom(seed: seed)
     let keys = PropertyKey.allCases.filter { $0.isValid(for: .asset) && $0.valueKind != .identifier && !$0.isDetail }
-    for _ in 0..<400 {
+    for _ in 0..<(Dose.isFull ? 400 : 200) {
       let terms = try (0..<Int.random(in: 1...3, using: &random)).map { _ in
         try SortTerm(random.one(of: keys), ascending: random.chance(1, of: 2), for: .asset)
       }
