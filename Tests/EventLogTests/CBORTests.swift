@@ -130,7 +130,8 @@ struct CBORTests {
   }
 
   @Test(
-    "100,000 random byte strings are either rejected or re-encode to themselves", arguments: [1, 2, 3, 4] as [UInt64])
+    "each of thousands of random byte strings is either rejected or re-encodes to itself",
+    arguments: 1...(isFullDose ? 4 : 2) as ClosedRange<UInt64>)
   func randomBytes(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var accepted = 0
@@ -150,7 +151,7 @@ struct CBORTests {
 
   @Test(
     "any value survives encoding, and any change to its bytes is rejected or decodes to another value",
-    arguments: 0..<50 as Range<UInt64>)
+    arguments: 0..<(isFullDose ? 50 : 15) as Range<UInt64>)
   func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<40 {

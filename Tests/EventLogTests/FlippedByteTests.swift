@@ -52,14 +52,16 @@ struct FlippedByteTests {
     return defect
   }
 
-  @Test("every byte of every value, changed in two ways, is found at its event", arguments: tables)
+  @Test("every byte of every value, changed in one way or in two, is found at its event", arguments: tables)
   func values(table: String) throws {
     try withLog { log in
       try fill(log, commits: 5, seed: 42)
       let database = database(table, of: log)
       for row in try rows(of: database, log) {
         for index in row.value.indices {
-          for mask in [1 << UInt8(index % 8), 0xFF] as [UInt8] {
+          // At the usual dose one of the ways in turn: each takes two verifications.
+          let masks: [UInt8] = [1 << UInt8(index % 8), 0xFF]
+          for mask in isFullDose ? masks : [masks[index % 2]] {
             var value = row.value
             value[index] ^= mask
             let found = try defect(log, database, replacing: row, by: [Row(key: row.key, value: value)])
@@ -185,7 +187,7 @@ struct FlippedByteTests {
         try log.environment.write { t in try t.put(key.span.bytes, altered.span.bytes, in: log.events) }
         let found = try log.environment.read { t in
           // Some over the whole log, which takes long; the others around the event.
-          try round % 60 == 0
+          try round % (isFullDose ? 60 : 150) == 0
             ? log.verify(in: t)
             : log.verify(from: max(2, sequence) - 1, to: min(20_000, sequence + 3), in: t)
         }

@@ -4,6 +4,12 @@ import Testing
 
 @testable import EventLog
 
+/// Whether runs are as long as in CI; `Dose.isFull` of the other tests' support, which needs the modules above the log.
+let isFullDose: Bool = {
+  let dose = ProcessInfo.processInfo.environment["PHOTOLEDGER_TEST_DOSE"].flatMap { Double($0) }
+  return (dose ?? 1) >= 4
+}()
+
 /// Runs `body` with the path of an empty directory that is removed afterwards.
 func withTemporaryDirectory(_ body: (String) async throws -> Void) async throws {
   var template = Array("/tmp/eventlog-test-XXXXXX".utf8CString)
@@ -41,7 +47,13 @@ struct SeededGenerator: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 
-  mutating func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255, using: &self) } }
+  /// The lowest byte of each of so many numbers.
+  mutating func bytes(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    for _ in 0..<count { bytes.append(UInt8(truncatingIfNeeded: next())) }
+    return bytes
+  }
 }
 
 func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
