@@ -17,10 +17,12 @@ struct AlteredProjectionTests {
   private func alterations(of entries: [StoreDump.Entry], _ name: String) -> [Alteration] {
     var chosen = [entries.first, entries.last].compactMap { $0 }
     if entries.count > 2 { chosen.append(entries[entries.count / 2]) }
-    return chosen.flatMap { entry in
-      [Alteration(what: "removed", entry: entry, value: nil)]
-        + (entry.value.isEmpty
-        ? [[0]] : [0, entry.value.count / 2, entry.value.count - 1].map { entry.value.flipped($0) })
+    return chosen.enumerated().flatMap { index, entry -> [Alteration] in
+      // At the usual dose one byte of each: the first one's first, the last one's last, the middle one's middle.
+      let all = [0, entry.value.count - 1, entry.value.count / 2]
+      let places = Dose.isFull ? all : [all[index]]
+      return [Alteration(what: "removed", entry: entry, value: nil)]
+        + (entry.value.isEmpty ? [[0]] : places.map { entry.value.flipped($0) })
         .map { Alteration(what: "changed", entry: entry, value: $0) }
     }
   }

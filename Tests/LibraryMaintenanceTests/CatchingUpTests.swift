@@ -56,7 +56,7 @@ struct CatchingUpTests {
 
   @Test(
     "reading forward from a state gives what reading backward gives",
-    arguments: [1, 2, 3, 4] as [UInt64])
+    arguments: 1...(Dose.isFull ? 4 : 2) as ClosedRange<UInt64>)
   func forwardAndBack(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let small = try SmallLibrary()
