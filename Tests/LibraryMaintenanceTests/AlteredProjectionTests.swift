@@ -33,7 +33,7 @@ struct AlteredProjectionTests {
   func found(name: String) throws {
     let folder = try TemporaryFolder()
     let url = folder.place("library")
-    let library = try FormatLibrary.make(at: url)
+    let library = try FormatLibrary.copy(to: url)
     defer { library.close() }
     let environment = try LMDB.Environment.store(ofLibrary: url.path)
     let before = try StoreDump(environment)

@@ -212,8 +212,14 @@ private final class FormerFileHistory {
 struct FormerFileModelTests {
   @Test("the folder holds the files that the log says an asset has or an undo can restore, and a sweep keeps these")
   func histories() throws {
+    let wanted = [
+      "rejected", "purge", "undo", "erasure", "erasure of what an undo took out", "kept by an erasure",
+      "kept for an undo",
+    ]
     var counts: [String: Int] = [:]
-    for seed in 1...10 as ClosedRange<UInt64> {
+    // At the usual dose four, and more only as long as something was in none.
+    for seed in 1...10 as ClosedRange<UInt64>
+    where Dose.isFull || seed <= 4 || wanted.contains(where: { counts[$0, default: 0] == 0 }) {
       let history = try FormerFileHistory(seed: seed)
       do {
         for round in 0..<80 {
@@ -227,10 +233,7 @@ struct FormerFileModelTests {
       }
       counts.merge(history.counts) { $0 + $1 }
     }
-    for what in [
-      "rejected", "purge", "undo", "erasure", "erasure of what an undo took out", "kept by an erasure",
-      "kept for an undo",
-    ] {
+    for what in wanted {
       #expect(counts[what, default: 0] > 0, "No history had this: \(what).")
     }
   }

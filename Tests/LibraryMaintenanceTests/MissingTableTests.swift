@@ -32,8 +32,7 @@ struct MissingTableTests {
 
   private static func closedLibrary(_ folder: TemporaryFolder) throws -> (url: URL, sound: StoreDump) {
     let url = folder.place("library")
-    let library = try FormatLibrary.make(at: url)
-    library.close()
+    try FormatLibrary.copy(to: url).close()
     let environment = try LMDB.Environment.store(ofLibrary: url.path)
     let sound = try StoreDump(environment)
     try environment.close()

@@ -93,7 +93,9 @@ struct RecordWriterTests {
     }
   }
 
-  @Test("a line copied in part from the previous one is the line of its asset", arguments: 0..<20 as Range<UInt64>)
+  @Test(
+    "a line copied in part from the previous one is the line of its asset",
+    arguments: 0..<(Dose.isFull ? 20 : 6) as Range<UInt64>)
   func lines(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var row = AssetRow(number: 1, identifier: LocalIdentifier(using: &random), addedDate: Date())

@@ -72,7 +72,7 @@ struct TruncatedRowTests {
   func truncated(name: String) throws {
     let folder = try TemporaryFolder()
     let url = folder.place("library")
-    let library = try FormatLibrary.make(at: url)
+    let library = try FormatLibrary.copy(to: url)
     defer { library.close() }
     let environment = try LMDB.Environment.store(ofLibrary: url.path)
     let entries = try #require(try StoreDump(environment).databases[name])
@@ -113,7 +113,7 @@ struct TruncatedRowTests {
   func number() throws {
     let folder = try TemporaryFolder()
     let url = folder.place("library")
-    let library = try FormatLibrary.make(at: url)
+    let library = try FormatLibrary.copy(to: url)
     defer { library.close() }
     let environment = try LMDB.Environment.store(ofLibrary: url.path)
     let last = try #require(try StoreDump(environment).databases["assets"]?.last)

@@ -31,7 +31,7 @@ final class UndoHistory {
 
   /// Notes the state of now.
   func remember() throws {
-    moments.append((try library.currentToken, try UndoState(ofLibrary: made.url.path)))
+    moments.append((try library.currentToken, try UndoState(library)))
   }
 
   func draw(_ range: Range<Int>) -> Int { random.int(range) }

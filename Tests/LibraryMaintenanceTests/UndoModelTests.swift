@@ -53,8 +53,15 @@ struct UndoModelTests {
 
   @Test("the generated histories contain everything that an undo reverts, and everything that it does")
   func coverage() throws {
+    let wanted: Set<String> = [
+      "asset.created", "asset.purged", "asset.unmade", "asset.returned", "assets.edited", "assets.trashed",
+      "assets.restored", "collection.created", "collection.edited", "content.inserted", "content.removed",
+      "content.moved", "content.spread", "client.registered", "client.edited", "selection.granted",
+      "selection.withdrawn",
+    ]
     var types: Set<String> = []
-    for seed in 1...8 as ClosedRange<UInt64> {
+    // At the usual dose only as many as it takes.
+    for seed in 1...8 as ClosedRange<UInt64> where Dose.isFull || !wanted.isSubset(of: types) {
       let history = try UndoHistory(seed: seed)
       for round in 0..<80 {
         try history.step()
@@ -69,12 +76,6 @@ struct UndoModelTests {
         return true
       }
     }
-    let wanted: Set<String> = [
-      "asset.created", "asset.purged", "asset.unmade", "asset.returned", "assets.edited", "assets.trashed",
-      "assets.restored", "collection.created", "collection.edited", "content.inserted", "content.removed",
-      "content.moved", "content.spread", "client.registered", "client.edited", "selection.granted",
-      "selection.withdrawn",
-    ]
     #expect(wanted.subtracting(types).isEmpty)
   }
 

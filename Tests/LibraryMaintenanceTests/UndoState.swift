@@ -46,6 +46,12 @@ struct UndoState: Equatable {
     self = try environment.read { t in try UndoState(projections, t) }
   }
 
+  /// The same of an open library, whose tables need not be opened for it.
+  init(_ library: PhotoLibrary) throws {
+    let core = library.store.core
+    self = try core.environment.read { t in try UndoState(core.projections, t) }
+  }
+
   private init(_ projections: Projections, _ t: borrowing ReadTransaction) throws {
     for number in try Self.numbers(of: projections.assets, t) {
       guard var row = try projections.asset(number, in: t) else { continue }

@@ -125,12 +125,13 @@ struct AlbumRuleTests {
     #expect(try small.now(album.id).estimatedAssetCount == 6)
   }
 
-  @Test("5,000 insertions at one spot keep the order, and few members are rekeyed for it")
+  @Test("thousands of insertions at one spot keep the order, and few members are rekeyed for it")
   func crowding() async throws {
     let small = try SmallLibrary()
-    let assets = try await small.assets(5_002)
+    let count = Dose.isFull ? 5_000 : 2_000
+    let assets = try await small.assets(count + 2)
     let album = try await small.album("Crowded", Array(assets[..<2]))
-    for run in stride(from: 2, to: 5_002, by: 500) {
+    for run in stride(from: 2, to: count + 2, by: 500) {
       try await small.change { block in
         for id in assets[run..<(run + 500)] { block.album(album.id).insert([id], at: 1) }
       }
@@ -138,13 +139,13 @@ struct AlbumRuleTests {
     #expect(try small.members(album) == [assets[0]] + assets[2...].reversed() + [assets[1]])
     let places = try small.rekeyedPlaces()
     // A gap of 2^32 lasts for some 32 insertions; 16 to either side are rekeyed then.
-    #expect(places > 0 && places < 5_000 * 16, "\(places) places were given to make room.")
+    #expect(places > 0 && places < count * 16, "\(places) places were given to make room.")
   }
 
   @Test("adding one photo to a large album writes as much as to a small one")
   func insertionIsSmall() async throws {
     let small = try SmallLibrary()
-    let count = Dose.isFull ? 100_000 : 20_000
+    let count = Dose.isFull ? 100_000 : 5_000
     let assets = try await small.assets(count + 1)
     let album = try await small.album("Large", Array(assets[..<count]))
     #expect(album.estimatedAssetCount == count)

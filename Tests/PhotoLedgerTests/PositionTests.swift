@@ -7,7 +7,9 @@ import Testing
 struct PositionTests {
   typealias Request = (ChangeBlock) -> Void
 
-  @Test("are those that as many blocks of one request each find in an album", arguments: 1...Dose.of(6))
+  @Test(
+    "are those that as many blocks of one request each find in an album",
+    arguments: 1...(Dose.isFull ? Dose.of(6) : 3))
   func albums(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let (alone, together) = (try TemporaryLibrary(), try TemporaryLibrary())
@@ -57,7 +59,9 @@ struct PositionTests {
     }
   }
 
-  @Test("are those that as many blocks of one request each find in a folder", arguments: 1...Dose.of(4))
+  @Test(
+    "are those that as many blocks of one request each find in a folder",
+    arguments: 1...(Dose.isFull ? Dose.of(4) : 2))
   func folders(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let (alone, together) = (try TemporaryLibrary(), try TemporaryLibrary())

@@ -13,7 +13,7 @@ import Testing
 @Suite("Killed writers")
 struct KillTests {
   /// How many writers are killed.
-  static var cycles: Int { Dose.of(7) }
+  static var cycles: Int { Dose.isFull ? Dose.of(7) : 4 }
 
   private static let blocks = 80
 

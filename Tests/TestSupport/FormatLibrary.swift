@@ -20,6 +20,20 @@ package struct FormatLibrary {
     try ContentHash.$isSHA1Kept.withValue(false) { try lived(at: url) }
   }
 
+  /// The closed library that copies are made of.
+  private static let original: Result<TemporaryFolder, any Error> = Result {
+    let folder = try TemporaryFolder()
+    try make(at: folder.place("library")).close()
+    return folder
+  }
+
+  /// Copies the library to a new directory: one history for all the tests that spoil it. What is made in a copy has
+  /// identifiers and dates of its own.
+  package static func copy(to url: URL) throws -> PhotoLibrary {
+    try FileManager.default.copyItem(at: original.get().place("library"), to: url)
+    return try PhotoLibrary(at: url, environment: .seeded(2, start: Date(timeIntervalSince1970: 1_760_000_000)))
+  }
+
   private static func lived(at url: URL) throws -> PhotoLibrary {
     var story = FormatLibrary(library: try PhotoLibrary.create(at: url, environment: .seeded(1)))
     try story.createAssets()
