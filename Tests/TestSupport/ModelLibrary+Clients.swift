@@ -50,8 +50,9 @@ extension ModelLibrary {
   package func collection(_ id: LocalIdentifier, _ eyes: ModelEyes) -> ModelCollection? {
     guard var collection = collections[id], case .limited(let client) = eyes else { return collections[id] }
     if collection.kind != .smartAlbum {
+      let selection = clients[client]?.selection ?? []
       collection.count = content(of: id).count { member in
-        assets[member]?.isShownInSelections ?? false && clients[client]?.selection.contains(member) ?? false
+        selection.contains(member) && assets[member]?.isShownInSelections ?? false
       }
     }
     collection.modificationDate = creatorDates[id] ?? collection.creationDate

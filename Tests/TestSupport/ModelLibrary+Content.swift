@@ -78,8 +78,9 @@ extension ModelLibrary {
   mutating func settleCovers() {
     for (id, collection) in collections {
       let content = content(of: id)
-      let shown = content.filter { assets[$0]?.isShown ?? false }
-      if let cover = collection.cover, !shown.contains(cover) { collections[id]?.cover = nil }
+      if let cover = collection.cover, !content.contains(cover) || !(assets[cover]?.isShown ?? false) {
+        collections[id]?.cover = nil
+      }
       guard let cover = creatorCovers[id] else { continue }
       let selection = creators[id].flatMap { clients[$0]?.selection } ?? []
       let isShown = content.contains(cover) && assets[cover]?.isShownInSelections ?? false
