@@ -160,10 +160,10 @@ struct MerkleTreeTests {
   /// Leaves that differ from each other.
   static let many = (0..<70).map { MerkleTree.leaf(of: [UInt8($0)]) }
 
-  @Test(
-    "for every leaf of every tree of up to 70, the proof matches the definition, verifies, and verifies nothing else")
+  @Test("for every leaf of trees of up to 70, the proof matches the definition, verifies, and verifies nothing else")
   func everyInclusion() {
-    for size in 1...Self.many.count {
+    // At the usual dose the small trees, and those around a power of two.
+    for size in 1...Self.many.count where isFullDose || size <= 33 || size > 62 {
       let leaves = Array(Self.many[..<size])
       let root = NaiveTree.root(leaves[...])
       for index in 0..<size {

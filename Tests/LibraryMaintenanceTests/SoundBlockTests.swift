@@ -78,7 +78,7 @@ struct SoundBlockTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for worker in 0..<4 {
         group.addTask {
-          for round in 0..<50 {
+          for round in 0..<(Dose.isFull ? 50 : 20) {
             let data = Data("content \((worker + round) % 2)".utf8)
             let receipt = try await library.performChanges { $0.createAsset(.photo(from: .data(data))) }
             let id = try #require(receipt.created.first.flatMap { LocalIdentifier($0) })

@@ -35,11 +35,12 @@ struct ObservationRuleTests {
     let result = try small.library.fetchAssets()
     var changes = small.library.changes(to: result, composingBeyond: .max).makeAsyncIterator()
     let start = try small.library.currentToken.commit
-    for round in 0..<1_500 {
+    // Two of three rounds are a commit; at either dose more are missed than a library remembers.
+    for round in 0..<(Dose.isFull ? 1_500 : 600) {
       _ = try await small.library.performChanges { $0.setFavorite(round % 2 == 0, for: [a[round % 3 == 0 ? 0 : 1]]) }
     }
     let head = try small.library.currentToken.commit
-    #expect(head > start + 800)
+    #expect(head > start + UInt64(Dose.isFull ? 800 : Observation.recentLimit))
     for number in (start + 1)...head {
       let details = try #require(try await changes.next())
       #expect(details.commits.map(\.number) == [number])
