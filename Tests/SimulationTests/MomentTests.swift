@@ -118,7 +118,9 @@ struct MomentTests {
     _ record: Record, in owner: PhotoLibrary, _ how: String, fetchesOnly: Bool = false
   ) throws {
     let moment = try owner.at(record.views[0].token)
-    for (client, token, answers) in record.views {
+    // Where only fetches are asked, every second client is at the usual dose: another half at each commit.
+    for (place, (client, token, answers)) in record.views.enumerated()
+    where Dose.isFull || !fetchesOnly || (place + Int(record.commit)) % 2 == 0 {
       #expect(try moment.as(client).currentToken == token)
       try check(token, answers, owner.as(client), record, how)
       try compare(answers, moment.as(client), record, "\(client) \(how)", fetchesOnly)
