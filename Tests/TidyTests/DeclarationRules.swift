@@ -10,9 +10,8 @@ extension Rule {
     "a switch over events names each of them",
     appliesTo: { $0.hasPrefix("Sources/") && !$0.hasSuffix("/Events/EventCoding.swift") },
     check: { source in
-      source.code.indices.filter { index in
-        source.code[index].holds("default:") && source.cases(above: index).contains(where: namesEvent)
-          && source.function(around: index) != "isTrashed"
+      source.codeLines(holding: "default:").filter { index in
+        source.cases(above: index).contains(where: namesEvent) && source.function(around: index) != "isTrashed"
       }.map { Finding(source, $0, "stands for the events that the switch does not name") }
     })
 
@@ -21,9 +20,8 @@ extension Rule {
     "a reader that compares the type of an event with a text is listed",
     appliesTo: { $0.hasPrefix("Sources/") && !$0.hasPrefix("Sources/PhotoLedger/Events/") },
     check: { source in
-      source.code.indices.filter { index in
-        let line = source.code[index]
-        guard line.holds("case \"") || line.holds(".type == \"") || line.holds(".type != \"") else { return false }
+      source.codeLines(holding: "case \"", ".type == \"", ".type != \"").filter { index in
+        guard source.text[index].holds(".") else { return false }
         let compared = #/(?:\bcase |\.type [=!]= )"[a-z]+\.[a-z]+"/#
         guard source.text[index].firstMatch(of: compared) != nil else { return false }
         let file = source.path.split(separator: "/").last ?? ""
@@ -61,18 +59,18 @@ extension Rule {
 
   /// Whether a line has the pattern of an event.
   private static func namesEvent(_ line: String) -> Bool {
-    line.codeWords.contains { events.contains($0) && $0.base[..<$0.startIndex].hasSuffix(".") }
+    line.codeWords.contains { $0.byteBefore == UInt8(ascii: ".") && events.contains($0) }
   }
 }
 
 extension SwiftSource {
   /// The lines that begin the cases above a line, in the same switch.
   fileprivate func cases(above line: Int) -> [String] {
-    let margin = Self.margin(code[line])
+    let margin = code[line].margin
     var found: [String] = []
-    for other in code[..<line].reversed() where !other.allSatisfy({ $0 == " " }) {
-      let indent = Self.margin(other)
-      if indent > margin { continue }
+    for other in code[..<line].reversed() {
+      let indent = other.margin
+      if indent > margin || indent == other.utf8.count { continue }
       guard indent == margin, other.dropFirst(margin).hasPrefix("case ") else { break }
       found.append(other)
     }
@@ -83,8 +81,6 @@ extension SwiftSource {
   fileprivate func function(around line: Int) -> String? {
     code[..<line].last { $0.holds("func ") }?.names(after: ["func"]).first.map { String($0) }
   }
-
-  private static func margin(_ line: String) -> Int { line.utf8.prefix { $0 == 0x20 }.count }
 }
 
 // MARK: - Unused
@@ -96,9 +92,9 @@ extension Rule {
     "what is private to a file is used in it",
     appliesTo: { !$0.hasPrefix("Tests/") },
     check: { source in
-      source.code.indices.compactMap { index -> Finding? in
+      source.codeLines(holding: "private ").compactMap { index -> Finding? in
         let line = source.code[index]
-        guard line.holds("private "), !line.holds("(set)"),
+        guard !line.holds("(set)"),
           let name = line.names(after: ["func", "var", "let"]).first, source.count(of: name) < 2
         else { return nil }
         return Finding(source, index, "'\(name)' is not used")
@@ -109,7 +105,7 @@ extension Rule {
 extension SwiftSource {
   /// How often a name occurs as a word of code.
   fileprivate func count(of name: Substring) -> Int {
-    code.filter { $0.holds(String(name)) }.map { line in line.codeWords.count { $0 == name } }.reduce(0, +)
+    codeLines(holding: String(name)).map { line in code[line].codeWords.count { $0 == name } }.reduce(0, +)
   }
 }
 
@@ -121,8 +117,18 @@ extension Rule {
     var findings: [Finding] = []
     var documented: [(name: Substring, line: Int)] = []
     var isInList = false
-    for index in source.text.indices {
-      let line = source.text[index].drop { $0 == " " }
+    var rest = source.textLines(holding: "/// - Parameter")[...]
+    var next = 0
+    while next < source.text.count {
+      if documented.isEmpty, !isInList {
+        // Only such a line begins anything.
+        rest = rest.drop { $0 < next }
+        guard let begin = rest.first else { break }
+        next = begin
+      }
+      let index = next
+      next += 1
+      let line = source.text[index].bare
       if line.hasPrefix("///") {
         let isItem = line.hasPrefix("///   - ")
         if line.hasPrefix("/// - ") { isInList = line.hasPrefix("/// - Parameters:") }

@@ -34,15 +34,16 @@ struct DeclaredMember: Equatable {
     "unowned", "set", "unsafe", "nonsending", "prefix", "postfix", "infix",
   ]
 
+  /// See `SwiftSource.members`.
   static func all(in source: SwiftSource) -> [DeclaredMember] {
     var found: [DeclaredMember] = []
     /// The lines around the next one: their margins, and whether they hold members, and of which type.
     var around: [(margin: Int, holdsMembers: Bool, type: String?)] = []
-    for (index, line) in source.code.enumerated() {
-      let text = line.utf8.drop { $0 == UInt8(ascii: " ") }
+    for (index, (line, all)) in zip(source.code, source.words).enumerated() {
+      let text = line.bare
       // A head of several lines ends with its conditions, or with the brace alone.
-      guard let first = text.first, first != UInt8(ascii: "{"), !text.starts(with: "where ".utf8) else { continue }
-      let margin = line.utf8.count - text.count
+      guard let first = text.utf8.first, first != UInt8(ascii: "{"), !text.hasPrefix("where ") else { continue }
+      let margin = line.utf8.count - text.utf8.count
       while let last = around.last, last.margin >= margin { around.removeLast() }
       if let last = around.last, !last.holdsMembers { continue }
       let type = around.last?.type
@@ -50,7 +51,7 @@ struct DeclaredMember: Equatable {
         around.append((margin, true, type))
         continue
       }
-      let (words, isPrivate) = declaration(line.codeWords)
+      let (words, isPrivate) = declaration(all)
       if let inner = declaredType(words) {
         around.append((margin, true, inner))
         continue
@@ -128,25 +129,4 @@ extension SwiftSource {
     guard !label.isEmpty, !isCall || rest.dropFirst(label.count).first == UInt8(ascii: ":") else { return "_" }
     return String(Substring(label))
   }
-}
-
-extension UInt8 {
-  /// Whether the byte may be part of a name or number.
-  var isOfName: Bool {
-    switch self {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...: true
-    default: false
-    }
-  }
-}
-
-extension Substring {
-  /// The byte of the line before the word; nil at its beginning.
-  var byteBefore: UInt8? {
-    startIndex > base.startIndex ? base.utf8[base.utf8.index(before: startIndex)] : nil
-  }
-
-  /// The byte of the line behind the word; nil at its end.
-  var byteBehind: UInt8? { endIndex < base.endIndex ? base.utf8[endIndex] : nil }
 }

@@ -65,6 +65,8 @@ struct RoomOrder {
 
   private let places: [String: Int]
   private let sources: [SwiftSource]
+  /// The place of the room that each of these files lies in; nil for a room that the order does not know.
+  private let placesOfSources: [Int?]
   private var typeRooms: [String: Int] = [:]
   private var memberRooms: [String: Set<Int>] = [:]
   /// The names of functions, and of the properties that are not private.
@@ -77,40 +79,51 @@ struct RoomOrder {
   private var calls: Set<String> = []
   /// The names of functions of lower modules, and what their types declare.
   private let lower: Set<String>
+  /// All names that `home(of:)` may find, so that it is asked about these words alone.
+  private var known: Set<Substring> = []
 
   /// - Parameters:
   ///   - imports: the modules that this one may import; functions with a name that one of them declares do not count.
   ///   - sources: the files of the module and of those that it may import, among others.
   init(of module: String, rooms: [String], importing imports: Set<String> = [], sources: [SwiftSource]) {
-    places = Dictionary(uniqueKeysWithValues: rooms.enumerated().map { ($1, $0) })
+    let places = Dictionary(uniqueKeysWithValues: rooms.enumerated().map { ($1, $0) })
+    self.places = places
     self.sources = sources.filter { $0.module == module }
+    placesOfSources = self.sources.map { source in
+      let parts = source.path.split(separator: "/")
+      return places[parts.count > 3 ? String(parts[2]) : "."]
+    }
     let below = sources.filter { imports.contains($0.module ?? "") }
-    let declared = below.flatMap { DeclaredMember.all(in: $0) }
-    lower = Set(below.flatMap { $0.code.compactMap(Self.function) })
+    let declared = below.flatMap { $0.members }
+    lower = Set(below.flatMap { $0.functions })
       .union(declared.map(\.name)).union(declared.compactMap(\.memberwise))
-    for source in self.sources { read(source) }
+    for (source, place) in zip(self.sources, placesOfSources) {
+      if let place { read(source, at: place) }
+    }
+    known = Set((Array(typeRooms.keys) + Array(valueRooms.keys) + Array(members)).map { Substring($0) })
   }
 
-  /// The function that a line declares; nil if it declares none.
-  private static func function(_ line: String) -> String? {
-    guard line.holds("func ") else { return nil }
-    return line.firstMatch(of: #/^ *(?:[a-z]+ |@\w+ )*func (\w+)/#).map { String($0.output.1) }
+  private mutating func read(_ source: SwiftSource, at place: Int) {
+    readTypes(source, at: place)
+    members.formUnion(source.functions)
+    for words in source.words where !words.isEmpty {
+      for name in words.names(after: Self.declaring) + words.labels + words.patternNames {
+        memberRooms[String(name), default: []].insert(place)
+      }
+    }
+    for member in source.members { read(member, at: place) }
   }
 
-  /// The place of the room that a file lies in; nil for a room that the order does not know.
-  private func place(of source: SwiftSource) -> Int? {
-    let parts = source.path.split(separator: "/")
-    return places[parts.count > 3 ? String(parts[2]) : "."]
-  }
-
-  private mutating func read(_ source: SwiftSource) {
-    guard let place = place(of: source) else { return }
+  private mutating func readTypes(_ source: SwiftSource, at place: Int) {
+    // Compiled once for a file: that takes longer than to match a line.
     let type = #/((?:[a-z]+ |@\w+ )*)(?:struct|class|enum|protocol|actor|typealias) (\w+)/#
     /// How many conditions the lines stand in that are at the top level but for these.
     var conditions = 0
-    for line in source.code {
-      let rest = line.drop { $0 == " " }
-      switch line.utf8.count - rest.utf8.count {
+    let lines = source.codeLines(
+      holding: "struct ", "class ", "enum ", "protocol ", "actor ", "typealias ", "#if ", "#endif")
+    for index in lines {
+      let rest = source.code[index].bare
+      switch source.code[index].utf8.count - rest.utf8.count {
       case 2 * conditions where rest.hasPrefix("#if "): conditions += 1
       case 2 * (conditions - 1) where rest.hasPrefix("#endif"): conditions -= 1
       case 2 * conditions:
@@ -119,12 +132,7 @@ struct RoomOrder {
         }
       default: break
       }
-      if let name = Self.function(line) { members.insert(name) }
-      for name in line.names(after: Self.declaring) + line.labels + line.patternNames {
-        memberRooms[String(name), default: []].insert(place)
-      }
     }
-    for member in DeclaredMember.all(in: source) { read(member, at: place) }
   }
 
   private mutating func read(_ member: DeclaredMember, at place: Int) {
@@ -143,11 +151,12 @@ struct RoomOrder {
 
   /// Whether no other room has a function, a value, a parameter or a label of a name, static members apart.
   private func isOnlyValue(_ name: String, at place: Int) -> Bool {
-    !sources.contains { source in
-      guard let other = self.place(of: source), other != place else { return false }
-      return source.code.contains { line in
-        guard line.holds(name), !line.holds(" static ") else { return false }
-        return (line.names(after: Self.binding) + line.labels + line.patternNames).contains { $0 == name }
+    !zip(sources, placesOfSources).contains { source, other in
+      guard let other, other != place else { return false }
+      return source.codeLines(holding: name).contains { index in
+        let words = source.words[index]
+        guard words.contains(where: { $0 == name }), !source.code[index].holds(" static ") else { return false }
+        return (words.names(after: Self.binding) + words.labels + words.patternNames).contains { $0 == name }
       }
     }
   }
@@ -172,8 +181,8 @@ struct RoomOrder {
 
   /// What a word of a line names of a room after a place, and the place of that room.
   private func laterName(_ word: Substring, at index: Int, in source: SwiftSource, after place: Int) -> (String, Int)? {
-    if let home = home(of: word), home > place { return (String(word), home) }
-    guard let label = source.firstLabel(behind: word, at: index, isCall: true) else { return nil }
+    if known.contains(word), let home = home(of: word), home > place { return (String(word), home) }
+    guard word.mayBeginCall, let label = source.firstLabel(behind: word, at: index, isCall: true) else { return nil }
     let call = "\(word)(\(label)"
     guard let home = home(ofCall: call), home > place else { return nil }
     return (label.isEmpty ? "\(call))" : "\(call):)", home)
@@ -182,13 +191,15 @@ struct RoomOrder {
   /// The names of later rooms that files of earlier ones hold.
   func findings() -> [Finding] {
     var findings: [Finding] = []
-    for source in sources {
-      guard let place = place(of: source) else {
+    for (source, place) in zip(sources, placesOfSources) {
+      guard let place else {
         findings.append(Finding(source, 0, "lies in no room of the order"))
         continue
       }
-      for (index, line) in source.code.enumerated() {
-        for word in line.codeWords {
+      // No room follows the last one.
+      if place == places.count - 1 { continue }
+      for (index, words) in source.words.enumerated() {
+        for word in words {
           guard let (name, home) = laterName(word, at: index, in: source, after: place) else { continue }
           let room = places.first { $0.value == home }?.key ?? ""
           findings.append(Finding(source, index, "names \(name), which a later room, \(room), declares"))
@@ -205,6 +216,13 @@ extension DeclaredMember {
 }
 
 extension Substring {
+  /// Whether what stands behind the word may begin a list in parentheses.
+  fileprivate var mayBeginCall: Bool {
+    guard let byte = byteBehind else { return false }
+    return byte == UInt8(ascii: "(") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "!")
+      || byte == UInt8(ascii: "]")
+  }
+
   /// Whether the word stands in its line without a type or value before it, and is not declared there.
   fileprivate var isBareUse: Bool {
     byteBefore != UInt8(ascii: ".") && !["let ", "var ", "case "].contains { base[..<startIndex].hasSuffix($0) }

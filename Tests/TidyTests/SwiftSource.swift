@@ -1,9 +1,13 @@
 import Foundation
+import Synchronization
 
 // A Swift file as the rules read it: each line as it stands, and beside it the same line with comments and the contents
 // of string literals blanked out, so that a word in a sentence is never taken for code.
 //
 //     text   let path = "a { b"  // not a { brace        code   let path = "     "
+//
+// A rule asks for the lines that hold a text (`codeLines(holding:)`), rather than each line whether it holds it. The
+// words of a file and the members that it declares, which several rules ask for, are read once.
 //
 // The scanner knows line and block comments (nested), strings of one and of several lines, raw strings, code inside an
 // interpolation, and regular expressions with one pound, `#/…/#`. One without is read as code, in which a quote begins
@@ -13,23 +17,49 @@ import Foundation
 struct SwiftSource: Sendable {
   /// The path below the root of the package.
   let path: String
+  /// The module that the file belongs to; nil outside Sources.
+  let module: String?
   /// The lines as they stand.
   let text: [String]
-  /// The lines without comments and without the contents of literals; as many as `text`.
+  /// The lines without comments and without the contents of literals; as many as `text`, and each as long.
   let code: [String]
+  let textBytes: LinedBytes
+  let codeBytes: LinedBytes
+  private let readWords = Lazily<[[Substring]]>()
+  private let readMembers = Lazily<[DeclaredMember]>()
+  private let readFunctions = Lazily<[String]>()
 
   init(path: String, contents: String) {
     self.path = path
-    text = contents.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    var blanker = Blanker(contents)
-    code = blanker.blank().split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    precondition(text.count == code.count, "Blanking \(path) changed its number of lines.")
+    let parts = path.split(separator: "/")
+    module = parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : nil
+    textBytes = LinedBytes(contents)
+    codeBytes = textBytes.blanked()
+    text = textBytes.lines
+    code = codeBytes.lines
   }
 
-  /// The module that the file belongs to; nil outside Sources.
-  var module: String? {
-    let parts = path.split(separator: "/")
-    return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : nil
+  /// The indices of the lines that hold one of some texts, in order.
+  func textLines(holding texts: String...) -> [Int] { textBytes.lines(holding: texts) }
+
+  /// The indices of the lines whose code holds one of some texts, in order.
+  func codeLines(holding texts: String...) -> [Int] { codeBytes.lines(holding: texts) }
+
+  /// The words of each line of code.
+  var words: [[Substring]] { readWords.value { code.map { $0.codeWords } } }
+
+  /// What the file declares in its types and at its top level.
+  var members: [DeclaredMember] { readMembers.value { DeclaredMember.all(in: self) } }
+
+  /// The names of all functions that the file declares.
+  var functions: [String] {
+    readFunctions.value {
+      // Compiled once for a file: that takes longer than to match a line.
+      let declaration = #/^ *(?:[a-z]+ |@\w+ )*func (\w+)/#
+      return codeLines(holding: "func ").compactMap { line in
+        code[line].firstMatch(of: declaration).map { String($0.output.1) }
+      }
+    }
   }
 
   /// The comment lines directly above a line, attributes passed over.
@@ -57,6 +87,20 @@ struct SwiftSource: Sendable {
       return !line.isEmpty && !line.contains("import ")
     }
     return text[..<(end ?? text.count)].joined(separator: "\n")
+  }
+}
+
+/// A value that is computed when it is first asked for.
+private final class Lazily<Value: Sendable>: Sendable {
+  private let computed = Mutex<Value?>(nil)
+
+  func value(_ compute: () -> Value) -> Value {
+    computed.withLock { computed in
+      if let computed { return computed }
+      let value = compute()
+      computed = value
+      return value
+    }
   }
 }
 
@@ -101,169 +145,6 @@ extension StringProtocol {
         }
         return false
       }
-    }
-  }
-
-  /// The names and numbers of a line of code, in order.
-  var codeWords: [Substring] {
-    String(self).utf8.split { !$0.isOfName }.map(Substring.init)
-  }
-
-  /// The words that follow one of some keywords, with one space between.
-  func names(after keywords: Set<Substring>) -> [Substring] {
-    let words = codeWords
-    return zip(words, words.dropFirst()).filter { keyword, name in
-      keywords.contains(keyword) && keyword.base[keyword.endIndex..<name.startIndex] == " "
-    }.map(\.1)
-  }
-
-  /// The names of patterns in parentheses: `let (a, b)`, `for (a, b) in`.
-  var patternNames: [Substring] {
-    guard holds("let (") || holds("var (") || holds("for (") else { return [] }
-    return String(self).matches(of: #/\b(?:let|var|for) \(([^)]*)\)/#).flatMap { $0.output.1.codeWords }
-  }
-
-  /// The words directly before a colon.
-  var labels: [Substring] {
-    codeWords.filter { $0.endIndex < $0.base.endIndex && $0.base.utf8[$0.endIndex] == UInt8(ascii: ":") }
-  }
-}
-
-/// Blanks out comments and the contents of literals. Works on bytes: comparing `Character`s in a debug build takes ten
-/// times as long, and every file of the package comes by here.
-private struct Blanker {
-  private enum Place {
-    case code(parentheses: Int)
-    case lineComment
-    case blockComment(depth: Int)
-    case string(pounds: Int, isMultiline: Bool)
-    case expression
-  }
-
-  private let bytes: [UInt8]
-  private var index = 0
-  private var places: [Place] = [.code(parentheses: 0)]
-  private var output: [UInt8] = []
-
-  init(_ contents: String) {
-    bytes = Array(contents.utf8)
-    output.reserveCapacity(bytes.count)
-  }
-
-  private func sees(_ text: StaticString, at start: Int) -> Bool {
-    let count = text.utf8CodeUnitCount
-    guard start + count <= bytes.count else { return false }
-    for offset in 0..<count where bytes[start + offset] != text.utf8Start[offset] { return false }
-    return true
-  }
-
-  /// Whether a quote, a backslash or the like stands here, with the pounds of the literal before or behind it.
-  private func sees(_ text: StaticString, _ pounds: Int, _ end: StaticString = "") -> Bool {
-    let fence = index + text.utf8CodeUnitCount
-    guard sees(text, at: index), fence + pounds <= bytes.count else { return false }
-    for place in fence..<(fence + pounds) where bytes[place] != UInt8(ascii: "#") { return false }
-    return sees(end, at: fence + pounds)
-  }
-
-  private mutating func keep(_ count: Int = 1) {
-    output.append(contentsOf: bytes[index..<min(index + count, bytes.count)])
-    index += count
-  }
-
-  private mutating func hide(_ count: Int = 1) {
-    for _ in 0..<count where index < bytes.count {
-      output.append(bytes[index] == UInt8(ascii: "\n") ? UInt8(ascii: "\n") : UInt8(ascii: " "))
-      index += 1
-    }
-  }
-
-  mutating func blank() -> String {
-    while index < bytes.count {
-      switch places[places.count - 1] {
-      case .code(let parentheses): readCode(parentheses)
-      case .lineComment:
-        if bytes[index] == UInt8(ascii: "\n") { places.removeLast() }
-        hide()
-      case .blockComment(let depth): readBlockComment(depth)
-      case .string(let pounds, let isMultiline): readString(pounds, isMultiline)
-      case .expression: readExpression()
-      }
-    }
-    return String(decoding: output, as: UTF8.self)
-  }
-
-  private mutating func readCode(_ parentheses: Int) {
-    if sees("//", at: index) {
-      places.append(.lineComment)
-      hide(2)
-    } else if sees("/*", at: index) {
-      places.append(.blockComment(depth: 1))
-      hide(2)
-    } else if sees("#/", at: index) {
-      places.append(.expression)
-      keep(2)
-    } else if let opening = stringOpening() {
-      places.append(.string(pounds: opening.pounds, isMultiline: opening.isMultiline))
-      keep(opening.pounds + (opening.isMultiline ? 3 : 1))
-    } else {
-      readCodeCharacter(parentheses)
-    }
-  }
-
-  private mutating func readCodeCharacter(_ parentheses: Int) {
-    switch bytes[index] {
-    case UInt8(ascii: "("): places[places.count - 1] = .code(parentheses: parentheses + 1)
-    case UInt8(ascii: ")") where parentheses == 0 && places.count > 1:
-      // The end of an interpolation: back in the string.
-      places.removeLast()
-      hide()
-      return
-    case UInt8(ascii: ")"): places[places.count - 1] = .code(parentheses: parentheses - 1)
-    default: break
-    }
-    keep()
-  }
-
-  private func stringOpening() -> (pounds: Int, isMultiline: Bool)? {
-    var pounds = 0
-    while index + pounds < bytes.count, bytes[index + pounds] == UInt8(ascii: "#") { pounds += 1 }
-    guard index + pounds < bytes.count, bytes[index + pounds] == UInt8(ascii: "\"") else { return nil }
-    // `#"""#` is a string of one line that holds a quote.
-    return (pounds, sees("\"\"\"\n", at: index + pounds))
-  }
-
-  private mutating func readBlockComment(_ depth: Int) {
-    if sees("/*", at: index) {
-      places[places.count - 1] = .blockComment(depth: depth + 1)
-      hide(2)
-    } else if sees("*/", at: index) {
-      if depth == 1 { places.removeLast() } else { places[places.count - 1] = .blockComment(depth: depth - 1) }
-      hide(2)
-    } else {
-      hide()
-    }
-  }
-
-  private mutating func readExpression() {
-    if sees("/#", at: index) {
-      places.removeLast()
-      keep(2)
-    } else {
-      hide()
-    }
-  }
-
-  private mutating func readString(_ pounds: Int, _ isMultiline: Bool) {
-    if sees(isMultiline ? "\"\"\"" : "\"", pounds) {
-      places.removeLast()
-      keep((isMultiline ? 3 : 1) + pounds)
-    } else if sees("\\", pounds, "(") {
-      places.append(.code(parentheses: 0))
-      hide(pounds + 2)
-    } else if sees("\\", pounds) {
-      hide(pounds + 2)
-    } else {
-      hide()
     }
   }
 }
