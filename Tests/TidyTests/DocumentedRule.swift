@@ -13,14 +13,20 @@ extension Rule {
     "every public declaration has a doc comment",
     appliesTo: { $0.hasPrefix("Sources/") || $0.hasPrefix("Migrations/") },
     check: { source in
+      // Elsewhere a line is public only inside a type that is.
+      let marked = Set(source.codeLines(holding: "public", "open"))
+      if marked.isEmpty { return [] }
       var scopes = ScopeReader()
       var findings: [Finding] = []
       for index in source.code.indices {
-        let line = source.code[index].trimmingCharacters(in: .whitespaces)
-        if scopes.declares(line), !source.isDocumented(index) {
-          findings.append(Finding(source, index, "has no doc comment: \(line.prefix(60))"))
+        let isMarked = marked.contains(index)
+        if isMarked || scopes.isInPublicType {
+          let line = source.code[index].trimmingCharacters(in: .whitespaces)
+          if scopes.declares(line), !source.isDocumented(index) {
+            findings.append(Finding(source, index, "has no doc comment: \(line.prefix(60))"))
+          }
         }
-        scopes.read(source.code[index])
+        scopes.read(source.code[index], isMarked: isMarked)
       }
       return findings
     })
@@ -43,6 +49,14 @@ private struct ScopeReader {
   private var pending = Scope.other
   private var parentheses = 0
 
+  /// Whether a line may declare something public without a word that says so.
+  var isInPublicType: Bool {
+    switch scopes.last {
+    case .publicEnum, .publicProtocol: true
+    default: false
+    }
+  }
+
   /// Whether a trimmed line of code declares something public.
   func declares(_ line: String) -> Bool {
     let words = Self.words(line)
@@ -59,21 +73,24 @@ private struct ScopeReader {
     }
   }
 
-  /// Takes a line's braces into account.
-  mutating func read(_ line: String) {
-    let words = Self.words(line)
-    if words.contains("public"), words.contains("enum") { pending = .publicEnum }
-    if words.contains("public"), words.contains("protocol") { pending = .publicProtocol }
+  /// Takes a line's braces into account, and if it holds the word "public" also what it declares.
+  mutating func read(_ line: String, isMarked: Bool) {
+    if isMarked {
+      let words = Self.words(line)
+      if words.contains("public"), words.contains("enum") { pending = .publicEnum }
+      if words.contains("public"), words.contains("protocol") { pending = .publicProtocol }
+    }
+    let (opening, closing) = (UInt8(ascii: "("), UInt8(ascii: ")"))
+    let (openingBracket, closingBracket) = (UInt8(ascii: "["), UInt8(ascii: "]"))
+    let (openingBrace, closingBrace) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
     for byte in line.utf8 {
-      switch byte {
-      case UInt8(ascii: "("), UInt8(ascii: "["): parentheses += 1
-      case UInt8(ascii: ")"), UInt8(ascii: "]"): parentheses -= 1
-      case UInt8(ascii: "{"):
+      if byte == opening || byte == openingBracket { parentheses += 1 }
+      if byte == closing || byte == closingBracket { parentheses -= 1 }
+      if byte == openingBrace {
         scopes.append(pending)
         pending = .other
-      case UInt8(ascii: "}"): _ = scopes.popLast()
-      default: break
       }
+      if byte == closingBrace { _ = scopes.popLast() }
     }
   }
 

@@ -15,10 +15,13 @@ struct FunctionLength: Sendable {
 
   static func all(in source: SwiftSource) -> [FunctionLength] {
     let declaration = Declaration()
-    return source.code.indices.compactMap { index in
-      guard let name = declaration.name(in: source.code[index]),
-        let end = lastLine(of: source.code, from: index, declaration)
-      else { return nil }
+    /// What lines declare, by their indices.
+    var names: [Int: String] = [:]
+    for index in source.codeLines(holding: "func", "init", "subscript") {
+      names[index] = declaration.name(in: source.code[index])
+    }
+    return names.sorted { $0.key < $1.key }.compactMap { index, name in
+      guard let end = lastLine(of: source.code, from: index, names) else { return nil }
       return FunctionLength(path: source.path, line: index + 1, name: name, count: end - index + 1)
     }
   }
@@ -32,30 +35,29 @@ struct FunctionLength: Sendable {
       /#
 
     func name(in line: String) -> String? {
-      guard ["func", "init", "subscript"].contains(where: { line.holds($0) }) else { return nil }
+      let first = line.bare.prefix { $0 != " " && $0 != "(" }
+      if ["return", "self", "case", "let", "var", "try", "throw"].contains(first) { return nil }
       guard let match = line.firstMatch(of: pattern) else { return nil }
-      let words = line.split { $0 == " " || $0 == "(" }.map(String.init)
-      guard let first = words.first, !["return", "self", "case", "let", "var", "try", "throw"].contains(first) else {
-        return nil
-      }
       return String(match.output.1 ?? match.output.2 ?? match.output.3 ?? "")
     }
   }
 
-  private static func lastLine(of code: [String], from start: Int, _ declaration: Declaration) -> Int? {
+  private static func lastLine(of code: [String], from start: Int, _ names: [Int: String]) -> Int? {
+    let (opening, closing) = (UInt8(ascii: "("), UInt8(ascii: ")"))
+    let (openingBracket, closingBracket) = (UInt8(ascii: "["), UInt8(ascii: "]"))
+    let (openingBrace, closingBrace) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
     var (parentheses, braces) = (0, 0)
     for index in start..<code.count {
-      if index > start, braces == 0, parentheses == 0, declaration.name(in: code[index]) != nil { return nil }
+      if index > start, braces == 0, parentheses == 0, names[index] != nil { return nil }
       for byte in code[index].utf8 {
-        switch byte {
-        case UInt8(ascii: "("), UInt8(ascii: "["): parentheses += 1
-        case UInt8(ascii: ")"), UInt8(ascii: "]"): parentheses -= 1
-        case UInt8(ascii: "{") where parentheses == 0 || braces > 0: braces += 1
-        case UInt8(ascii: "}") where parentheses == 0 || braces > 0:
+        if byte == opening || byte == openingBracket { parentheses += 1 }
+        if byte == closing || byte == closingBracket { parentheses -= 1 }
+        guard parentheses == 0 || braces > 0 else { continue }
+        if byte == openingBrace { braces += 1 }
+        if byte == closingBrace {
           if braces == 0 { return nil }
           braces -= 1
           if braces == 0 { return index }
-        default: break
         }
       }
     }

@@ -46,29 +46,25 @@ extension Rule {
   /// The words are put together here so that this file does not hold them.
   static let noReminders = Rule("nothing is left for later") { source in
     let words = ["TO" + "DO", "FIX" + "ME", "XX" + "X:"]
-    return source.text.indices.flatMap { index in
-      words.filter { source.text[index].holds($0) }.map { Finding(source, index, "holds \($0)") }
-    }
+    return words.flatMap { word in source.textLines(holding: word).map { Finding(source, $0, "holds \(word)") } }
   }
 
   /// Else the page shows the parameters as a part of the sentence before them.
   static let fieldsOfComments = Rule("a field of a documentation comment begins its line") { source in
-    source.text.indices.filter { index in
-      let line = source.text[index].drop { $0 == " " }
-      let fields = [" - Parameter", " - Returns:", " - Throws:", " - Complexity:"]
+    let fields = [" - Parameter", " - Returns:", " - Throws:", " - Complexity:"]
+    return source.textBytes.lines(holding: fields + [" -\n"]).filter { index in
+      let line = source.text[index].bare
       return line.hasPrefix("/// ")
         && (line.hasSuffix(" -") || fields.contains { line.dropFirst(4).drop { $0 == " " }.dropFirst().holds($0) })
     }.map { Finding(source, $0, "a field begins within the line, or its dash ends the line before") }
   }
 
   static let noForcedTry = Rule("no error is forced away") { source in
-    source.code.indices.filter { source.code[$0].holds("try!") }.map { Finding(source, $0, "holds a forced try") }
+    source.codeLines(holding: "try!").map { Finding(source, $0, "holds a forced try") }
   }
 
   static let guardedState = Rule("what the compiler does not guard says what does") { source in
-    source.code.indices.compactMap { index in
-      let line = source.code[index]
-      guard line.holds("@unchecked Sendable") || line.holds("nonisolated(unsafe)") else { return nil }
+    source.codeLines(holding: "@unchecked Sendable", "nonisolated(unsafe)").compactMap { index in
       let words = (source.comment(above: index) + [source.text[index]] + source.comment(below: index))
         .joined(separator: " ")
       guard !words.contains("SAFETY"), !words.lowercased().contains("guarded by") else { return nil }
@@ -152,13 +148,19 @@ extension Rule {
   static func isAbove(_ other: String, _ module: String) -> Bool {
     if other == module { return false }
     if ["benchmarks", "BenchmarkSupport"].contains(other) { return true }
-    if other == "TestSupport" { return importsBelow("PhotoLedger").contains(module) }
-    if module == "PhotoLedger" || importsBelow("PhotoLedger").contains(module) {
-      let known = Set(allowedImports.keys).union(["CLMDB", "CMicroHTTPD", "CCrypt", "CSystem"])
-      return known.contains(other) && allowedImports[module]?.contains(other) == false
+    let isBelowCore = modulesBelow["PhotoLedger"]?.contains(module) == true
+    if other == "TestSupport" { return isBelowCore }
+    if module == "PhotoLedger" || isBelowCore {
+      let isKnown = allowedImports[other] != nil || ["CLMDB", "CMicroHTTPD", "CCrypt", "CSystem"].contains(other)
+      return isKnown && allowedImports[module]?.contains(other) == false
     }
-    return importsBelow(other).contains(module) && !(modulesOfApple.contains(other) && modulesOfApple.contains(module))
+    return modulesBelow[other]?.contains(module) == true
+      && !(modulesOfApple.contains(other) && modulesOfApple.contains(module))
   }
+
+  /// What each module imports, and what that imports.
+  private static let modulesBelow: [String: Set<String>] = Dictionary(
+    uniqueKeysWithValues: allowedImports.keys.map { ($0, importsBelow($0)) })
 
   /// The modules that a module imports, and those that they import.
   private static func importsBelow(_ module: String) -> Set<String> {
@@ -198,7 +200,7 @@ extension Rule {
         && !naming.contains { path == "Sources/\($0)" }
     },
     check: { source in
-      source.code.indices.filter { source.code[$0].holds(".limited") && source.code[$0].contains(#/\.limited(?!\w)/#) }
+      source.codeLines(holding: ".limited").filter { source.code[$0].contains(#/\.limited(?!\w)/#) }
         .map { Finding(source, $0, "names the status 'limited'") }
     })
 
@@ -209,15 +211,14 @@ extension Rule {
       inSources(path) && !["Files/FileLock.swift", "LMDB/StoreUsage.swift"].contains { path.hasSuffix($0) }
     },
     check: { source in
-      source.code.indices.filter { source.code[$0].holds("flock(") }.map { Finding(source, $0, "calls flock") }
+      source.codeLines(holding: "flock(").map { Finding(source, $0, "calls flock") }
     })
 
   static let locksOfTests = Rule(
     "a test that locks a file itself releases the lock before it closes the file",
     appliesTo: { $0.hasPrefix("Tests/") },
     check: { source in
-      func lines(_ word: String) -> [Int] { source.code.indices.filter { source.code[$0].holdsWord(word) } }
-      let (locks, releases) = (lines("LOCK_EX"), lines("LOCK_UN"))
+      let (locks, releases) = (source.codeLines(withWord: "LOCK_EX"), source.codeLines(withWord: "LOCK_UN"))
       return locks.count > releases.count ? locks.prefix(1).map { Finding(source, $0, "lacks LOCK_UN") } : []
     })
 
@@ -225,9 +226,9 @@ extension Rule {
     "the log knows no photo",
     appliesTo: { $0.hasPrefix("Sources/EventLog/") || $0.hasPrefix("Sources/LMDB/") },
     check: { source in
-      source.code.indices.flatMap { index in
-        let lower = source.code[index].lowercased()
-        return ["asset", "album", "photo"].filter { lower.contains($0) }.map { Finding(source, index, "names \($0)") }
+      let lower = LinedBytes(lines: source.code.map { $0.lowercased() })
+      return ["asset", "album", "photo"].flatMap { word in
+        lower.lines(holding: word).map { Finding(source, $0, "names \(word)") }
       }
     })
 
@@ -245,8 +246,8 @@ extension Rule {
         "Date()", "Date.now", "UUID()", "SystemRandomNumberGenerator", ".random(in", "ContinuousClock", "clock_gettime",
         "ProcessInfo", "Date(timeIntervalSinceNow",
       ]
-      return source.code.indices.flatMap { index in
-        makers.filter { source.code[index].holdsWord($0) }.map { Finding(source, index, "uses \($0)") }
+      return makers.flatMap { maker in
+        source.codeLines(withWord: maker).map { Finding(source, $0, "uses \(maker)") }
       }
     })
 
@@ -255,8 +256,7 @@ extension Rule {
     "problem documents are written in one place",
     appliesTo: { $0.hasPrefix("Sources/") && !$0.hasSuffix("/Vocabulary/Problem.swift") },
     check: { source in
-      source.text.indices.filter { source.text[$0].holds("urn:photoledger:problem:") }
-        .map { Finding(source, $0, "spells the type of a problem") }
+      source.textLines(holding: "urn:photoledger:problem:").map { Finding(source, $0, "spells the type of a problem") }
     })
 
   static let fileLength = Rule("a file of more than 600 lines says why") { source in
@@ -286,7 +286,6 @@ extension Rule {
 extension String {
   /// Whether the text occurs, and not as the end of a longer name: `Date()` is not in `optionalDate()`.
   fileprivate func holdsWord(_ word: String) -> Bool {
-    guard holds(word) else { return false }
     var rest = self[...]
     while let range = rest.range(of: word) {
       let before = range.lowerBound == startIndex ? nil : self[index(before: range.lowerBound)]
@@ -298,10 +297,14 @@ extension String {
 }
 
 extension SwiftSource {
+  /// The indices of the lines whose code holds a text that is not the end of a longer name.
+  fileprivate func codeLines(withWord word: String) -> [Int] {
+    codeLines(holding: word).filter { code[$0].holdsWord(word) }
+  }
+
   /// The modules that the file imports, with the index of the line.
   var imports: [(module: String, line: Int)] {
-    code.indices.compactMap { index in
-      guard code[index].holds("import") else { return nil }
+    codeLines(holding: "import").compactMap { index in
       let words = code[index].split { $0 == " " || $0 == "\t" }.map(String.init)
       guard let place = words.firstIndex(of: "import"), place + 1 < words.count,
         words[..<place].allSatisfy({ $0.hasPrefix("@") || ["public", "package", "internal", "private"].contains($0) })

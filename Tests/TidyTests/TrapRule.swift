@@ -15,9 +15,8 @@ extension Rule {
     appliesTo: { path in (imported + whole).contains { path.hasPrefix($0) } },
     check: { source in
       let isWhole = source.path.hasSuffix("/ChangeBlock.swift") || whole.contains { source.path.hasPrefix($0) }
-      return source.code.indices.filter { index in
-        guard source.code[index].holds("precondition") else { return false }
-        return isWhole || source.code[index].holds("precondition(") && source.isInPublicCall(index)
+      return source.codeLines(holding: "precondition").filter { index in
+        isWhole || source.code[index].holds("precondition(") && source.isInPublicCall(index)
       }.map { Finding(source, $0, "traps without a sentence in optimised builds; use requireCorrectUse") }
     })
 }
