@@ -28,8 +28,8 @@ enum Denials {
   /// The lines that hold such a denial, which are those of its "no", with the turn. The words of the lines above and
   /// below count as well.
   static func findings(in lines: [String]) -> [(line: Int, what: String)] {
-    lines.indices.flatMap { index -> [(line: Int, what: String)] in
-      guard lines[index].holds("no") else { return [] }
+    LinedBytes(lines: lines).lines(holding: "no").flatMap { index -> [(line: Int, what: String)] in
+      guard mayDeny(lines[index]) else { return [] }
       let above = index > 0 ? words(of: lines[index - 1]) : []
       let own = words(of: lines[index])
       let below = index + 1 < lines.count ? words(of: lines[index + 1]) : []
@@ -37,6 +37,24 @@ enum Denials {
       return own.indices.compactMap { turn(at: above.count + $0, in: all) }.map { turn in
         (index, "says '\(turn)'; write: is not a, does not have one, there is no")
       }
+    }
+  }
+
+  /// Whether a line holds "no" or "none" without a letter of ASCII before or behind it: asked before the line is split
+  /// into words, which takes long.
+  private static func mayDeny(_ line: String) -> Bool {
+    let bytes = Array(line.utf8)
+    let (n, o, e) = (UInt8(ascii: "n"), UInt8(ascii: "o"), UInt8(ascii: "e"))
+    /// The letter at a place, in lower case; 0 if there is another byte or none.
+    func letter(_ place: Int) -> UInt8 {
+      guard bytes.indices.contains(place) else { return 0 }
+      let letter = bytes[place] | 0x20
+      return letter &- 0x61 < 26 ? letter : 0
+    }
+    return bytes.indices.contains { place in
+      guard bytes[place] | 0x20 == n, letter(place + 1) == o, letter(place - 1) == 0 else { return false }
+      let next = letter(place + 2)
+      return next == 0 || next == n && letter(place + 3) == e && letter(place + 4) == 0
     }
   }
 

@@ -31,15 +31,24 @@ enum Prose {
 
   /// The lines that hold a turn, with its name.
   static func findings(in lines: [String]) -> [(line: Int, what: String)] {
-    lines.indices.flatMap { index in
-      let line = lines[index].lowercased()
-      let next = index + 1 < lines.count ? lines[index + 1].split { $0.isWhitespace || "/*".contains($0) }.first : nil
-      let window = line + " " + (next?.lowercased() ?? "")
-      return turns.compactMap { turn, instead in
-        let text = turn.contains(" ") ? window : line
-        return text.holds(turn) && contains(turn, text) ? (index, "says '\(turn)'; write: \(instead)") : nil
+    let lower = lines.map { $0.lowercased() }
+    let bytes = LinedBytes(lines: lower)
+    var found: [(line: Int, turn: Int, what: String)] = []
+    for (place, (turn, instead)) in turns.enumerated() {
+      // The words of a turn before the last one may end the line.
+      let head = turn.split(separator: " ").dropLast().joined(separator: " ")
+      for line in bytes.lines(holding: head.isEmpty ? [turn] : [turn, head + "\n"]) {
+        let text = head.isEmpty ? lower[line] : lower[line] + " " + firstWord(ofLine: line + 1, in: lower)
+        if contains(turn, text) { found.append((line, place, "says '\(turn)'; write: \(instead)")) }
       }
     }
+    return found.sorted { ($0.line, $0.turn) < ($1.line, $1.turn) }.map { ($0.line, $0.what) }
+  }
+
+  /// The first word of a line, without the marks of a comment before it; nothing where there is none.
+  private static func firstWord(ofLine line: Int, in lines: [String]) -> String {
+    func isBetween(_ character: Character) -> Bool { character.isWhitespace || "/*".contains(character) }
+    return line < lines.count ? String(lines[line].drop { isBetween($0) }.prefix { !isBetween($0) }) : ""
   }
 
   /// Whether a text holds a turn as whole words.
@@ -64,24 +73,48 @@ enum Prose {
 
   /// The lines of a file in Swift that are comments; other lines are emptied, also those with a comment behind code.
   static func comments(of source: SwiftSource) -> [String] {
-    source.text.map { line in
-      let bare = line.drop { $0 == " " }
-      return bare.hasPrefix("//") ? String(bare) : ""
+    var comments = [String](repeating: "", count: source.text.count)
+    for line in source.textLines(holding: "//") {
+      let bare = source.text[line].bare
+      if bare.hasPrefix("//") { comments[line] = String(bare) }
     }
+    return comments
   }
 
   /// The comments of a file in Swift and the texts of its literals, line by line, with one space between words; code is
   /// left out, that of interpolations as well.
   static func sentences(of source: SwiftSource) -> [String] {
+    source.text.indices.map { line in
+      source.textBytes.withLine(line) { text in source.codeBytes.withLine(line) { sentence(text, code: $0) } }
+    }
+  }
+
+  /// What the rules blank out of a line is a comment or the text of a literal, byte by byte.
+  private static func sentence(_ text: UnsafeBufferPointer<UInt8>, code: UnsafeBufferPointer<UInt8>) -> String {
+    let count = text.count
+    guard let text = text.baseAddress, let code = code.baseAddress, memcmp(text, code, count) != 0 else { return "" }
     let space = UInt8(ascii: " ")
-    return zip(source.text, source.code).map { text, code in
-      if text == code { return "" }
-      // What the rules blank out of the code is a comment or the text of a literal, byte by byte.
-      let prose = zip(text.utf8, code.utf8).map { $1 == space ? $0 : space }
-      var words = String(decoding: prose, as: UTF8.self).split(separator: " ")
+    return String(unsafeUninitializedCapacity: count) { output in
+      guard let prose = output.baseAddress else { return 0 }
+      var (place, length, isBehindSpace) = (0, 0, false)
+      while place < count {
+        let isProse = code[place] == space && text[place] != space
+        if isProse {
+          if isBehindSpace, length > 0 {
+            prose[length] = space
+            length += 1
+          }
+          prose[length] = text[place]
+          length += 1
+        }
+        isBehindSpace = !isProse
+        place += 1
+      }
       // The backslash that continues a line of a literal.
-      if words.last == "\\" { words.removeLast() }
-      return words.joined(separator: " ")
+      if length > 0, prose[length - 1] == UInt8(ascii: "\\"), length == 1 || prose[length - 2] == space {
+        length = max(length - 2, 0)
+      }
+      return length
     }
   }
 
@@ -93,8 +126,8 @@ enum Prose {
   /// The lines of such a file that are comments; other lines are emptied, also those with a comment behind code.
   static func comments(ofScript contents: String) -> [String] {
     var isOpen = false
-    return contents.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      let bare = line.drop { $0 == " " }
+    return LinedBytes(contents).lines.map { line in
+      let bare = line.bare
       let isBlock = isOpen || bare.hasPrefix("/*")
       guard isBlock || bare.hasPrefix("//") else { return "" }
       isOpen = isBlock && !bare.holds("*/")
@@ -105,8 +138,9 @@ enum Prose {
   /// The names of a script's tests, each in its line; other lines are emptied.
   static func names(ofScript contents: String) -> [String] {
     let pattern = #/^test\((?:'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`)/#
-    return contents.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      let bare = line.drop { $0 == " " }
+    return LinedBytes(contents).lines.map { line in
+      guard line.holds("test(") else { return "" }
+      let bare = line.bare
       guard bare.hasPrefix("test("), let match = bare.firstMatch(of: pattern) else { return "" }
       return String(match.output.1 ?? match.output.2 ?? "")
     }
@@ -114,7 +148,8 @@ enum Prose {
 
   /// What a line of the API's description says to readers: its summaries and descriptions.
   static func descriptions(inLine line: some StringProtocol) -> String {
-    String(line).matches(of: #/"(?:summary|description)": "((?:[^"\\]|\\.)*)"/#)
+    guard line.holds("summary\": \"") || line.holds("description\": \"") else { return "" }
+    return String(line).matches(of: #/"(?:summary|description)": "((?:[^"\\]|\\.)*)"/#)
       .map { String($0.output.1) }.joined(separator: " ")
   }
 
@@ -122,9 +157,9 @@ enum Prose {
   static func names(ofTests source: SwiftSource) -> [String] {
     var names = [String](repeating: "", count: source.text.count)
     let pattern = #/@(?:Test|Suite)\(\s*"((?:[^"\\]|\\.)*)"/#
-    for (index, code) in source.code.enumerated() where code.holds("@Test(") || code.holds("@Suite(") {
+    for index in source.codeLines(holding: "@Test(", "@Suite(") {
       // The name stands behind the parenthesis, or on the line below.
-      let line = code.hasSuffix("(") ? index + 1 : index
+      let line = source.code[index].hasSuffix("(") ? index + 1 : index
       guard line < source.text.count else { continue }
       let text = source.text[index...line].joined(separator: "\n")
       if let match = text.firstMatch(of: pattern) { names[line] = String(match.output.1) }
@@ -135,10 +170,10 @@ enum Prose {
   /// The lines of a page, those of code blocks emptied.
   static func lines(ofPage contents: String) -> [String] {
     var isCode = false
-    return contents.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      let isFence = line.drop { $0 == " " }.hasPrefix("```")
+    return LinedBytes(contents).lines.map { line in
+      let isFence = line.bare.hasPrefix("```")
       if isFence { isCode.toggle() }
-      return isCode || isFence ? "" : String(line)
+      return isCode || isFence ? "" : line
     }
   }
 }
@@ -147,15 +182,16 @@ extension Rule {
   static let prose = Rule(
     "comments, literals of sources, benchmarks and the names of tests use the terms of the field",
     check: { source in
+      let comments = Prose.comments(of: source)
       let lines: [String]
       switch source.path.prefix(while: { $0 != "/" }) {
       case "Tests":
         // A line is a comment or holds a name, so that one of both is empty.
-        lines = zip(Prose.comments(of: source), Prose.names(ofTests: source)).map { $0 + $1 }
+        lines = zip(comments, Prose.names(ofTests: source)).map { $0 + $1 }
       case "Benchmarks": lines = source.text
       default: lines = Prose.sentences(of: source)
       }
-      let found = Prose.findings(in: lines) + Denials.findings(in: Prose.comments(of: source))
+      let found = Prose.findings(in: lines) + Denials.findings(in: comments)
       return found.map { Finding(source, $0.line, $0.what) }
     })
 }
@@ -203,7 +239,7 @@ struct ProseTests {
   func descriptions() throws {
     let path = "Sources/GalleryServer/Service/openapi.json"
     let contents = try #require(PackageFiles.contents(path))
-    let lines = contents.split(separator: "\n", omittingEmptySubsequences: false).map { Prose.descriptions(inLine: $0) }
+    let lines = LinedBytes(contents).lines.map { Prose.descriptions(inLine: $0) }
     #expect(lines.count { !$0.isEmpty } > 100)
     let found = Prose.findings(in: lines).map { "\(path):\($0.line + 1): \($0.what)" }
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
