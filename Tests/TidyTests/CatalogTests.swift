@@ -21,7 +21,7 @@ struct CatalogTests {
   /// Every name that is declared as public, wherever.
   private static let names: Set<String> = {
     let keywords: Set<Substring> = ["func", "var", "let", "struct", "class", "enum", "protocol", "typealias", "case"]
-    return Set(sources.flatMap(\.code).flatMap { $0.names(after: keywords) }.map(String.init))
+    return Set(sources.flatMap { $0.words.flatMap { $0.names(after: keywords) } }.map(String.init))
       .union(["init"])
   }()
 
@@ -29,7 +29,7 @@ struct CatalogTests {
   func rootPage() throws {
     #expect(Self.types.count > 40)
     let page = try #require(PackageFiles.contents(Self.catalog + "PhotoLedger.md"))
-    let missing = Self.types.subtracting(Self.exempt).filter { !page.contains("- ``\($0)``") }
+    let missing = Self.types.subtracting(Self.exempt).filter { !page.holds("- ``\($0)``") }
     #expect(missing.isEmpty, "The topics of PhotoLedger.md lack \(missing.sorted()).")
   }
 
@@ -39,8 +39,9 @@ struct CatalogTests {
   @Test("a symbol that an article links to is declared", arguments: articles)
   func symbols(_ path: String) throws {
     let text = try #require(PackageFiles.contents(path))
-    let lines = text.split(separator: "\n").filter { $0.holds("``") }
-    let links = lines.flatMap { $0.matches(of: #/(?:^|[^`])``([A-Z][^`]*)``/#) }
+    let lines = LinedBytes(text).lines.filter { $0.holds("``") }
+    let pattern = #/(?:^|[^`])``([A-Z][^`]*)``/#
+    let links = lines.flatMap { $0.matches(of: pattern) }
     for link in links.map({ String($0.output.1) }) where link != "PhotoLedger" {
       let parts = link.split(separator: "/").map { String($0.prefix { $0.isLetter || $0.isNumber }) }
       let isKnown = Self.types.contains(parts[0]) && parts.dropFirst().allSatisfy(Self.names.contains)

@@ -143,7 +143,9 @@ struct DocumentationTests {
   @Test("a test that an article names exists", arguments: articles)
   func namedTests(_ path: String) throws {
     try #require(Self.tests.count > 1000, "Only \(Self.tests.count) tests were found: the reader is blind.")
-    for match in try Self.text(path).matches(of: #/`(\w+Tests\.\w+)`/#) {
+    let lines = LinedBytes(try Self.text(path)).lines.filter { $0.holds("Tests.") }
+    let pattern = #/`(\w+Tests\.\w+)`/#
+    for match in lines.flatMap({ $0.matches(of: pattern) }) {
       #expect(Self.tests.contains(match.output.1), "\(path) names \(match.output.1), which is no test.")
     }
   }
@@ -154,7 +156,8 @@ struct DocumentationTests {
     let (suite, function) = (#/\b(?:struct|class|enum|actor|extension) (\w+Tests)\b/#, #/\bfunc (\w+)/#)
     for source in PackageFiles.swift where source.path.hasPrefix("Tests/") {
       var (name, isTest) = ("", false)
-      for code in source.code {
+      let lines = source.codeLines(holding: "Tests", "@Test", "func ")
+      for code in lines.map({ source.code[$0] }) {
         if code.holds("Tests"), let match = code.firstMatch(of: suite) { name = String(match.output.1) }
         if code.holds("@Test") { isTest = true }
         guard isTest, code.holds("func "), let match = code.firstMatch(of: function) else { continue }
@@ -168,12 +171,12 @@ struct DocumentationTests {
   private func root(of path: String) -> URL { Self.root.appending(path: path).deletingLastPathComponent() }
 
   /// The examples of DocumentationExamples.swift by name, without their indentation.
-  private static func examples() throws -> [String: [String]] {
+  private static func examples() throws -> [String: [String]] { try readExamples.get() }
+
+  private static let readExamples = Result { () throws -> [String: [String]] in
     var examples: [String: [String]] = [:]
     var name: String?
-    for line in try text("Tests/TidyTests/DocumentationExamples.swift")
-      .split(separator: "\n", omittingEmptySubsequences: false)
-    {
+    for line in LinedBytes(try text("Tests/TidyTests/DocumentationExamples.swift")).lines {
       let bare = line.trimmingCharacters(in: .whitespaces)
       if bare.hasPrefix("// example: ") {
         name = String(bare.dropFirst("// example: ".count))
@@ -181,7 +184,7 @@ struct DocumentationTests {
       } else if bare == "// end" {
         name = nil
       } else if let name {
-        examples[name]?.append(String(line))
+        examples[name]?.append(line)
       }
     }
     return examples.mapValues { lines in

@@ -18,6 +18,8 @@ struct LeftOut {
   private let sources: [SwiftSource]
   /// The variables that say whether a program is there which the plain run lacks.
   private(set) var conditions: Set<String> = []
+  /// The suites and tests that are left out, by the names that a filter is compared with.
+  private var tests: [(source: SwiftSource, line: Int, name: String)] = []
 
   init(in sources: [SwiftSource]) {
     self.sources = sources
@@ -25,13 +27,14 @@ struct LeftOut {
     while count < conditions.count {
       count = conditions.count
       for source in sources {
-        for index in source.text.indices where isConditional(source.text[index]) {
+        for index in conditionalLines(of: source) {
           let above = index > 0 && source.code[index - 1].hasSuffix("{") ? source.code[index - 1] : ""
           let names = [above, source.code[index]].flatMap { $0.names(after: ["let", "var"]) }
           conditions.formUnion(names.map(String.init))
         }
       }
     }
+    for source in sources { tests += leftOut(of: source).map { (source: source, line: $0.line, name: $0.name) } }
   }
 
   /// The alternatives of the filter with which a script runs tests with the server.
@@ -43,11 +46,13 @@ struct LeftOut {
 
   /// The suites and tests that a filter does not name.
   func missing(in filter: [String]) -> [Finding] {
-    sources.flatMap { source in
-      tests(in: source).filter { test in !filter.contains { test.name.holds($0) } }.map { test in
-        Finding(source, test.line, "declares \(test.name), which .ci/run never runs")
-      }
+    tests.filter { test in !filter.contains { test.name.holds($0) } }.map { test in
+      Finding(test.source, test.line, "declares \(test.name), which .ci/run never runs")
     }
+  }
+
+  private func conditionalLines(of source: SwiftSource) -> [Int] {
+    source.textBytes.lines(holding: ["areInstalled("] + conditions).filter { isConditional(source.text[$0]) }
   }
 
   private func isConditional(_ text: String) -> Bool {
@@ -60,9 +65,11 @@ struct LeftOut {
     return conditions.contains { text.holds($0) } && text.codeWords.contains { conditions.contains(String($0)) }
   }
 
+  private static let typeKeywords: Set<Substring> = ["struct", "class", "enum", "extension", "actor"]
+
   /// The suites and tests of a file that are left out, by the names that a filter is compared with, and their lines.
-  private func tests(in source: SwiftSource) -> [(line: Int, name: String)] {
-    guard source.text.contains(where: { $0.holds("#if Gallery") || isConditional($0) }) else { return [] }
+  private func leftOut(of source: SwiftSource) -> [(line: Int, name: String)] {
+    guard !source.textLines(holding: "#if Gallery").isEmpty || !conditionalLines(of: source).isEmpty else { return [] }
     let target = source.path.split(separator: "/")[1]
     var found: [(line: Int, name: String)] = []
     /// Whether each branch of the compiler's conditions that the line lies in is that of the server.
@@ -72,8 +79,9 @@ struct LeftOut {
     /// The attribute of a suite or test whose declaration follows.
     var attribute: String?
     for (index, line) in source.code.enumerated() {
-      let indent = line.utf8.prefix { $0 == UInt8(ascii: " ") }.count
-      let code = line.dropFirst(indent)
+      let indent = line.margin
+      let code = line.bare
+      let words = source.words[index]
       if code.hasPrefix("#if") {
         branches.append(code == "#if Gallery")
         if code == "#if Gallery", let test, test.indent < indent { found.append((index, test.name)) }
@@ -85,8 +93,8 @@ struct LeftOut {
       if code.hasPrefix("@Test") || code.hasPrefix("@Suite") { attribute = "" }
       if let text = attribute { attribute = text + source.text[index] + "\n" }
       if code.hasPrefix("}") { types.removeAll { $0.indent >= indent } }
-      let type = code.names(after: ["struct", "class", "enum", "extension", "actor"]).first
-      guard let name = type ?? code.names(after: ["func"]).first else { continue }
+      let type = words.names(after: Self.typeKeywords).first
+      guard let name = type ?? words.names(after: ["func"]).first else { continue }
       types.removeAll { $0.indent >= indent }
       if let last = test, last.indent >= indent { test = nil }
       if type != nil { types.append((indent, String(name))) }

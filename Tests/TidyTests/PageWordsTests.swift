@@ -10,9 +10,10 @@ struct PageWordsTests {
   func causes() throws {
     let page = try #require(PackageFiles.contents("Sources/GalleryServer/Page/text/en.js"))
     var given: Set<String> = []
+    let pattern = #/\bcause(?:: (?:String\? = )?| = )"(\w[\w ]*)"/#
     for source in PackageFiles.product where !source.path.hasPrefix("Sources/PhotoLedgerCommand/") {
-      for index in source.code.indices where source.code[index].holds("cause") {
-        for match in source.text[index].matches(of: #/\bcause(?:: (?:String\? = )?| = )"(\w[\w ]*)"/#) {
+      for index in source.codeLines(holding: "cause") {
+        for match in source.text[index].matches(of: pattern) {
           given.insert(String(match.output.1))
         }
       }

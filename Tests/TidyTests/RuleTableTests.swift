@@ -109,7 +109,9 @@ enum RuleCitation {
 
   /// The rules of a text, ranges such as `CD-04 to CD-08` filled in.
   static func rules(in text: String) -> Set<String> {
-    Set(
+    // Compiling the expression takes long, and few names have a hyphen.
+    guard text.holds("-") else { return [] }
+    return Set(
       text.matches(of: #/\b([A-Z]{2})-([0-9]{2})(?: to [A-Z]{2}-([0-9]{2}))?/#).flatMap { match -> [String] in
         guard let first = Int(match.output.2), let last = Int(match.output.3 ?? match.output.2), first <= last else {
           return []
@@ -121,9 +123,15 @@ enum RuleCitation {
 
 /// A test, by its suite and function, with the name that it shows.
 struct NamedTest {
-  var path: String
-  var name: String
-  var rules: Set<String> { RuleCitation.rules(in: name) }
+  let path: String
+  let name: String
+  let rules: Set<String>
+
+  private init(path: String, name: String) {
+    self.path = path
+    self.name = name
+    rules = RuleCitation.rules(in: name)
+  }
 
   static func all(in source: SwiftSource) -> [NamedTest] {
     var found: [NamedTest] = []
@@ -132,11 +140,14 @@ struct NamedTest {
     // Compiled once for a file: that takes longer than to match a line.
     let type = #/^(?:[a-z]+ |@\w+(?:\([^)]*\))? )*(?:struct|class|enum|extension) (\w+)/#
     let (test, title) = (#/\bfunc (\w+)/#, #/@Test\(\s*"((?:[^"\\]|\\.)*)"/#)
-    for (text, code) in zip(source.text, source.code) {
-      if code.first?.isWhitespace == false, let match = code.firstMatch(of: type) {
+    let tests = Set(source.codeLines(holding: "@Test"))
+    if tests.isEmpty { return [] }
+    let types = Set(source.codeLines(holding: "struct ", "class ", "enum ", "extension "))
+    for (index, (text, code)) in zip(source.text, source.code).enumerated() {
+      if types.contains(index), code.first?.isWhitespace == false, let match = code.firstMatch(of: type) {
         suite = String(match.output.1)
       }
-      if code.holds("@Test") { attribute = [] }
+      if tests.contains(index) { attribute = [] }
       guard attribute != nil else { continue }
       attribute?.append(text)
       guard code.holds("func "), let function = code.firstMatch(of: test) else { continue }
