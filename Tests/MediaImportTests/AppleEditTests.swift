@@ -159,8 +159,7 @@ struct AppleEditTests {
     }
   }
 
-  /// Sizes of batches with seeds; at the usual dose one seed each, of which an odd one imports in place and an even one
-  /// reads sidecars.
+  /// Sizes of batches with seeds; at the usual dose one seed each: 3 imports in place, and 4 reads sidecars.
   private static let courses: [(Int, UInt64)] =
     Dose.isFull
     ? [5, 6, 200].flatMap { batch in ([1, 2, 3, 4, 5, 6] as [UInt64]).map { (batch, $0) } }

@@ -69,7 +69,7 @@ struct PairingTests {
     }
   }
 
-  /// Each with each are 400,000,000 comparisons for every pair, or six times as many.
+  /// Each with each would be 400,000,000 comparisons at the usual dose, and six times as many at the full one.
   static let count = Dose.isFull ? 50_000 : 20_000
 
   @Test(
