@@ -98,6 +98,12 @@ enum SectionZones {
     "Asia/Kathmandu", "GMT+05:45", "America/New_York", "Africa/Cairo",
   ]
 
+  /// Those of random histories, each with the seed of its own; at the usual dose one with an ordinary summer time, and
+  /// one whose clock changes a minute after midnight.
+  static let seeded: [(zone: String, seed: UInt64)] = (Dose.isFull ? 0..<10 : 1..<3).map { place in
+    (names[place], UInt64(300 + place))
+  }
+
   static let years = [1584, 1893, 1919, 1969, 1970, 2000, 2001, 2006, 2011, 2024, 2099, 2216, 4001]
 
   /// Dates at and around the bounds of days, months and years, and of changes of the offset.

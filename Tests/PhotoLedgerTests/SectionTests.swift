@@ -175,12 +175,9 @@ struct SectionTests {
     }
   }
 
-  /// At the usual dose one with an ordinary summer time, and one whose clock changes a minute after midnight.
-  private static let zones = Dose.isFull ? 0..<10 : 1..<3
-
   @Test(
     "after every commit of a random history, sections and their changes match the model",
-    .timeLimit(.minutes(60)), arguments: zip(SectionZones.names[zones], zones.map { UInt64(300 + $0) }))
+    .timeLimit(.minutes(60)), arguments: SectionZones.seeded)
   func histories(_ zone: String, seed: UInt64) async throws {
     var history = try SectionHistory(zone: .named(zone), seed: seed)
     do {

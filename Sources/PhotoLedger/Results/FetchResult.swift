@@ -66,11 +66,16 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
       // A screen needs few pages, an export most of them.
       if numbers.count > 256 { t.readAround() }
       let sequence = try store.core.log.head(t).sequence == frame.sequence ? LibraryStore.now : frame.sequence
-      return try numbers.enumerated().map { index, number in
+      let moment = (frame.commit, sequence, frame.plan.query.access)
+      var objects: [Element] = []
+      objects.reserveCapacity(numbers.count)
+      // By indexes: this is compiled once for all elements, and the collections of `enumerated()` look their types up.
+      for index in numbers.indices {
         // Each row may have mapped pages of its own.
         if index & 0xF == 0xF { t.letGoOfPages(.again) }
-        return try load.load(store, number, (frame.commit, sequence, frame.plan.query.access), t)
+        objects.append(try load.load(store, numbers[index], moment, t))
       }
+      return objects
     }
   }
 
