@@ -24,6 +24,10 @@ package struct FormatLibrary {
   private static let original: Result<TemporaryFolder, any Error> = Result {
     let folder = try TemporaryFolder()
     try make(at: folder.place("library")).close()
+    // The pipe and the locks of the store are made again when a copy is opened; copying a pipe would wait for a writer.
+    for name in ["changes", "lock.mdb"] {
+      try FileManager.default.removeItem(at: folder.place("library/store/\(name)"))
+    }
     return folder
   }
 

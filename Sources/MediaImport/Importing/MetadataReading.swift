@@ -90,8 +90,8 @@ package struct MetadataReading: Sendable {
     package var threadCount: Int?
     /// Lists a folder whose sidecars are read.
     var listFolder: SidecarFolders.List = { try FileManager.default.contentsOfDirectory(atPath: $0) }
-    /// The exiftool that reads, which keeps running after the run, and to which `metadataLimits` and `searchPath` do not
-    /// apply; nil: one of the run's own, which ends with it.
+    /// The exiftool that reads, which keeps running after the run, and to which `metadataLimits` and `searchPath` do
+    /// not apply; nil: one of the run's own, which ends with it.
     var tool: ExifTool?
 
     /// The usual way.
