@@ -13,21 +13,10 @@ import Testing
 @Suite("Hostile stores")
 struct HostileStoreTests {
   /// The library that every test gets a copy of.
-  private struct Original: Sendable {
-    let asset: String
-    let album: String
-    let copy: LibraryCopy
-
-    static let shared = Result { try Original() }
-
-    private init() throws {
-      let sandbox = try Sandbox()
-      let assets = try sandbox.makeAssets(60)
-      asset = assets[0]
-      album = try sandbox.run(["album", "create", "Sea"]).lines[0]
-      #expect(try sandbox.run(["album", "add", album, asset]).status == 0)
-      #expect(try sandbox.run(["rebuild"]).status == 0)
-      copy = try LibraryCopy(of: sandbox, assets: assets)
+  private static let original: Result<AlbumCopy, any Error> = Result {
+    try AlbumCopy(assetCount: 60) { sandbox, _ in
+      let rebuilt = try sandbox.run(["rebuild"])
+      #expect(rebuilt.status == 0)
     }
   }
 
@@ -40,7 +29,7 @@ struct HostileStoreTests {
     var file: URL { URL(filePath: sandbox.library + "/store/data.mdb") }
 
     init() throws {
-      let original = try Original.shared.get()
+      let original = try HostileStoreTests.original.get()
       sandbox = try Sandbox(original.copy)
       (asset, album) = (original.asset, original.album)
       sound = try Data(contentsOf: URL(filePath: sandbox.library + "/store/data.mdb"))

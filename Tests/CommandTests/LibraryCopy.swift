@@ -1,21 +1,15 @@
-import Foundation
+import TestSupport
+import Testing
 
 // A library that many tests begin with is made once, and each of them gets a copy: making one takes several runs of the
 // program, or one that creates hundreds of assets. The copies have one identity, so a test whose libraries must differ
 // makes them itself.
 
-/// The files of a library, held in memory.
+/// A library, held in memory.
 struct LibraryCopy: Sendable {
-  private struct Item: Sendable {
-    let path: String
-    /// Nil for a folder.
-    let content: Data?
-    let permissions: Int?
-  }
-
   /// Its assets, in the order of their creation.
   let assets: [String]
-  private let items: [Item]
+  private let files: LibraryFiles
 
   /// A library with 400 images, whose lists do not fit into a narrow pipe.
   static let of400 = Result { try LibraryCopy(assetCount: 400) }
@@ -30,33 +24,26 @@ struct LibraryCopy: Sendable {
 
   init(of sandbox: Sandbox, assets: [String]) throws {
     self.assets = assets
-    items = try FileManager.default.subpathsOfDirectory(atPath: sandbox.library).sorted().compactMap { path in
-      let place = "\(sandbox.library)/\(path)"
-      let attributes = try FileManager.default.attributesOfItem(atPath: place)
-      let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
-      // The pipe and the locks of the store are made again when it is opened.
-      guard isFolder || attributes[.type] as? FileAttributeType == .typeRegular, !path.hasSuffix("lock.mdb") else {
-        return nil
-      }
-      return Item(
-        path: path, content: isFolder ? nil : try Data(contentsOf: URL(filePath: place)),
-        permissions: attributes[.posixPermissions] as? Int)
-    }
+    files = try LibraryFiles(of: sandbox.library)
   }
 
-  func write(to library: String) throws {
-    let manager = FileManager.default
-    try manager.createDirectory(atPath: library, withIntermediateDirectories: false)
-    for item in items {
-      let place = "\(library)/\(item.path)"
-      if let content = item.content {
-        try content.write(to: URL(filePath: place))
-      } else {
-        try manager.createDirectory(atPath: place, withIntermediateDirectories: false)
-      }
-      if let permissions = item.permissions {
-        try manager.setAttributes([.posixPermissions: permissions], ofItemAtPath: place)
-      }
-    }
+  func write(to library: String) throws { try files.write(to: library) }
+}
+
+/// A library with an album that holds the first asset, and with what a suite adds to it.
+struct AlbumCopy: Sendable {
+  let asset: String
+  let album: String
+  let copy: LibraryCopy
+
+  /// - Parameter finish: gets the library and its first asset.
+  init(assetCount: Int, _ finish: (Sandbox, _ asset: String) throws -> Void) throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(assetCount)
+    asset = assets[0]
+    album = try sandbox.run(["album", "create", "Sea"]).lines[0]
+    #expect(try sandbox.run(["album", "add", album, asset]).status == 0)
+    try finish(sandbox, asset)
+    copy = try LibraryCopy(of: sandbox, assets: assets)
   }
 }

@@ -29,29 +29,17 @@ struct MutatedRowTests {
   private var file: URL { URL(filePath: sandbox.library + "/store/data.mdb") }
 
   /// The library that every test gets a copy of.
-  private struct Original: Sendable {
-    let asset: String
-    let album: String
-    let copy: LibraryCopy
-
-    static let shared = Result { try Original() }
-
-    private init() throws {
-      let sandbox = try Sandbox()
-      let assets = try sandbox.makeAssets(20)
-      asset = assets[0]
-      album = try sandbox.run(["album", "create", "Sea"]).lines[0]
-      #expect(try sandbox.run(["album", "add", album, asset]).status == 0)
+  private static let original: Result<AlbumCopy, any Error> = Result {
+    try AlbumCopy(assetCount: 20) { sandbox, asset in
       let folder = try sandbox.run(["folder", "create", "Years"]).lines.first
       #expect(folder != nil)
       #expect(try sandbox.run(["client", "register", "com.example.app"]).status == 0)
       #expect(try sandbox.run(["trash", asset]).status == 0)
-      copy = try LibraryCopy(of: sandbox, assets: assets)
     }
   }
 
   init() throws {
-    let original = try Original.shared.get()
+    let original = try Self.original.get()
     sandbox = try Sandbox(original.copy)
     (asset, album) = (original.asset, original.album)
     sound = try Data(contentsOf: URL(filePath: sandbox.library + "/store/data.mdb"))

@@ -20,21 +20,20 @@ package struct FormatLibrary {
     try ContentHash.$isSHA1Kept.withValue(false) { try lived(at: url) }
   }
 
-  /// The closed library that copies are made of.
-  private static let original: Result<TemporaryFolder, any Error> = Result {
+  /// What copies are made of.
+  private static let original: Result<LibraryFiles, any Error> = Result {
     let folder = try TemporaryFolder()
-    try make(at: folder.place("library")).close()
-    // The pipe and the locks of the store are made again when a copy is opened; copying a pipe would wait for a writer.
-    for name in ["changes", "lock.mdb"] {
-      try FileManager.default.removeItem(at: folder.place("library/store/\(name)"))
+    return try withExtendedLifetime(folder) {
+      let url = folder.place("library")
+      try make(at: url).close()
+      return try LibraryFiles(of: url.path)
     }
-    return folder
   }
 
   /// Copies the library to a new directory: one history for all the tests that spoil it. What is made in a copy has
   /// identifiers and dates of its own.
   package static func copy(to url: URL) throws -> PhotoLibrary {
-    try FileManager.default.copyItem(at: original.get().place("library"), to: url)
+    try original.get().write(to: url.path)
     return try PhotoLibrary(at: url, environment: .seeded(2, start: Date(timeIntervalSince1970: 1_760_000_000)))
   }
 
